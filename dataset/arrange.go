@@ -16,7 +16,8 @@ type ColumnsError struct {
 	Surplus []string // columns of this table that the other table lacks
 }
 
-// Error lists the missing and the surplus columns, and pairs columns with similar names.
+// Error lists the missing and the surplus columns. It pairs a missing with a surplus column if their names differ
+// only by case, blanks or Unicode form.
 func (e *ColumnsError) Error() string {
 	var parts []string
 	surplus := slices.Clone(e.Surplus)
@@ -49,7 +50,7 @@ func plural(word string, names []string) string {
 
 // Arrange returns the set with its columns in the order of another table's columns. Error messages
 // call the other table otherName. Columns are matched by name. If a column is missing or
-// superfluous, the error is a *[ColumnsError]. If one of the tables has no column names, columns
+// superfluous, the error is a *[ColumnsError]. If either table has no column names, columns
 // are matched by position, and the set must have width columns.
 func (s *Set) Arrange(otherName string, width int, columns []string) (*Set, error) {
 	if s.Columns == nil || columns == nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// BlockRows is the number of rows of a block, unless the caller chooses another.
+// BlockRows is the usual number of rows of a block, for callers of [OpenBlocks].
 const BlockRows = 2048
 
 // Blocks reads the rows of a table in blocks, so that only one of them is in memory at a time.
@@ -17,22 +17,24 @@ type Blocks interface {
 	Next() (*Set, error)
 }
 
-// blockCells bounds the numbers of a block. They take 32 MiB.
+// blockCells is the largest count of numbers in a block. They take 32 MiB.
 const blockCells = 1 << 22
 
 // rowsOfBlock returns the number of rows of a block of a table with some columns: as many as asked
 // for, or fewer if the table is wide.
 func rowsOfBlock(asked, columns int) int { return max(1, min(asked, blockCells/max(1, columns))) }
 
-// OpenBlocks returns the rows of a table in blocks of the given number of rows; the last may be
-// shorter. A table of more than 2,048 columns comes in blocks of fewer rows, of 4 million numbers at
-// most. Format, values and errors are those of [Read], for a CSV text and for a parquet file; other
-// formats are refused. In three things it differs. The cells are float64. It does not look for equal
-// ids, because that would need all ids in memory. And of a parquet file with several faults, which
-// Read reads column by column, it reports the first fault of the first block that has one.
+// OpenBlocks returns the rows of a table in blocks of the given number of rows; the last block can be
+// shorter. A block holds at most 2^22 numbers, so the blocks of a wide table have fewer rows than asked
+// for. Format, values and errors are those of [Read], for a CSV text and for a parquet file; other
+// formats are refused. OpenBlocks differs from Read in these things. The cells are float64. A table can
+// hold more than [MaxCells] numbers. OpenBlocks does not look for equal ids, because that would need all
+// ids in memory. Sets from a parquet file have Lines. Of a parquet file with several faults, which
+// Read reads column by column, OpenBlocks reports the first fault of the first block that has one.
 //
-// The memory is that of a block, of a line of the text, and of a page and a dictionary of each column
-// of the parquet file. The reader r must stay open until the last block is read.
+// The memory is that of a block, and of a line of the text or of the footer and of a page and a dictionary
+// of each column of the parquet file. A parquet file without random access is held in memory, as by Read.
+// The reader r must stay open until the last block is read.
 func OpenBlocks(name string, r io.Reader, o Options, rows int) (Blocks, error) {
 	return openBlocks(name, r, o, rows, defaultLimits())
 }
@@ -72,15 +74,15 @@ func openBlocks(name string, r io.Reader, o Options, rows int, bounds limits) (B
 }
 
 func errNoBlocks(name string) error {
-	return text(name).errorf(0, "only CSV and parquet files are read in blocks; save the table in one of these formats")
+	return text(name).errorf(0, "a table in this format cannot be read in blocks; save it as CSV or parquet")
 }
 
 // csvBlocks reads the rows of a CSV text in blocks.
 type csvBlocks struct {
 	*csvParser
 	ahead []record // first rows, which were read to find the columns
-	most  int      // rows of a block
-	total int      // rows of all blocks before
+	most  int      // largest number of rows in a block
+	total int      // number of rows in all earlier blocks
 }
 
 // Next implements [Blocks].
@@ -119,7 +121,7 @@ func (c *csvBlocks) read() (record, error) {
 	return c.in.next()
 }
 
-// emptied returns an empty list in the memory of a list, or nil for no list.
+// emptied clears a list and returns it with length 0, so that its memory is used again. A nil list stays nil.
 func emptied(list []string) []string {
 	clear(list)
 	return list[:0]

@@ -103,7 +103,8 @@ func shapeOf(dims []int, bounds limits) (shape, error) {
 	return s, nil
 }
 
-// readDense reads a dense table row by row. Its cells are float32 if that loses nothing.
+// readDense reads a dense table row by row. Its cells are float32 if a float32 can represent every value of
+// the cell type.
 func readDense(r io.Reader, c cellType, s shape) (Table, error) {
 	place := func(at int) (row, col int) { return at / s.cols, at % s.cols }
 	if c.fits32() {
@@ -123,20 +124,20 @@ func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
 	return linalg.Matrix[T]{Rows: s.rows, Cols: s.cols, Stride: s.cols, Data: cells}
 }
 
-// firstCells is the most cells that are allocated before any data arrive, since a header may be
-// false. Later allocations grow with the data that arrive.
+// firstCells is the largest number of cells for which memory is allocated before any data arrive, because a
+// header can give a false number. Later allocations grow with the data that arrive.
 const firstCells = 1 << 18
 
-// notFinite is the error about a number that a table may not hold.
+// notFinite is the error about a number that is NaN or infinite.
 type notFinite struct {
-	at    int // its place among the numbers, from 0
+	at    int // index of the number in the order of the file, from 0
 	value float64
 }
 
 func (e *notFinite) Error() string { return fmt.Sprintf("number %d is %v", e.at+1, e.value) }
 
-// placed returns an error of readCells in terms of rows and columns. The function place converts the place of
-// a number.
+// placed converts a notFinite error of readCells to an error that names the row and the column. The function
+// place computes both from the index of the number. Other errors are returned unchanged.
 func placed(err error, place func(at int) (row, col int)) error {
 	var bad *notFinite
 	if !errors.As(err, &bad) {
@@ -268,6 +269,6 @@ func plainText(s string) (string, error) {
 	return s, nil
 }
 
-// formatNumber writes a number as the text of a label. Labellers refuse the forms of NaN and
-// infinities.
+// formatNumber writes a number as the text of a label. A labeller refuses the texts of NaN
+// and infinities.
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

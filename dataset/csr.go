@@ -10,7 +10,7 @@ import (
 // to start[i+1]-1, in strictly ascending order of their columns.
 type CSR struct {
 	cols  int
-	start []int // index of each row's first entry, and the number of entries
+	start []int // index of each row's first entry, and last the number of all entries
 	index []int32
 	value []float64
 }
@@ -20,14 +20,17 @@ type CSR struct {
 // columns that are out of range or do not ascend within a row.
 func NewCSR(cols int, indptr []int, indices []int32, data []float64) (*CSR, error) {
 	if cols < 0 || cols > MaxColumns {
-		return nil, fmt.Errorf("dataset: a sparse table has %d columns; at most %d are allowed", cols, MaxColumns)
+		return nil, fmt.Errorf("dataset: a sparse table has %d columns; choose 0 to %d", cols, MaxColumns)
 	}
 	if len(indptr) == 0 || indptr[0] != 0 || indptr[len(indptr)-1] != len(data) || len(indices) != len(data) {
 		return nil, fmt.Errorf("dataset: indptr must run from 0 to the common length of indices and data; indices has %d entries and data has %d", len(indices), len(data))
 	}
 	for i := range len(indptr) - 1 {
-		if indptr[i+1] < indptr[i] || indptr[i+1] > len(data) {
-			return nil, fmt.Errorf("dataset: indptr decreases or exceeds the number of entries at row %d", i)
+		switch {
+		case indptr[i+1] < indptr[i]:
+			return nil, fmt.Errorf("dataset: indptr decreases from %d to %d after row %d; give the index of each row's first entry", indptr[i], indptr[i+1], i)
+		case indptr[i+1] > len(data):
+			return nil, fmt.Errorf("dataset: indptr gives row %d an end of %d, but there are %d entries; give the index of each row's first entry", i, indptr[i+1], len(data))
 		}
 		if err := ascending(indices[indptr[i]:indptr[i+1]], cols); err != nil {
 			return nil, fmt.Errorf("dataset: row %d: %w", i, err)
@@ -39,8 +42,11 @@ func NewCSR(cols int, indptr []int, indices []int32, data []float64) (*CSR, erro
 func ascending(indices []int32, cols int) error {
 	last := int32(-1)
 	for _, j := range indices {
-		if j <= last || int(j) >= cols {
-			return fmt.Errorf("column %d follows column %d, but columns must increase and be below %d; sort the row and merge its duplicates", j, last, cols)
+		switch {
+		case j < 0 || int(j) >= cols:
+			return fmt.Errorf("column %d (from 0) is outside the table of %d columns; correct the index", j, cols)
+		case j <= last:
+			return fmt.Errorf("column %d follows column %d; sort the row and merge its duplicates", j, last)
 		}
 		last = j
 	}
@@ -102,7 +108,7 @@ func (c *CSR) push(cols []int32, values []float64) {
 	c.start = append(c.start, len(c.index))
 }
 
-// Columns returns a copy of the given columns. A column may be given more than once.
+// Columns returns a copy of the given columns. A column can be given more than once.
 func (c *CSR) Columns(cols []int) Table {
 	targets := make(map[int32][]int32, len(cols))
 	for b, j := range cols {

@@ -18,10 +18,10 @@ import (
 // detection.
 type Header int
 
-// DetectHeader decides from the fields of the first line whether the line is a header. The line is
-// a header if more of its feature fields are text than numbers, or if a field is a usual name for
-// labels or ids. A line with some text and at least as many numbers is refused, because it could be
-// a row with a mistake.
+// DetectHeader decides from the fields of the first line whether the line is a header. The line is a header
+// if more of its feature fields are text than numbers, or if a field is a usual name for labels or ids or a
+// name that the options give. A line with some text and at least as many numbers is refused, because it could
+// be a row with a mistake.
 const (
 	DetectHeader Header = iota
 	WithHeader
@@ -33,8 +33,9 @@ const (
 type CSVOptions struct {
 	Name string // name of the text in messages
 	// Label selects the label column by its name, its index from 0, "last", or "none". If Label is
-	// empty, the labels are in the column called "label", "y" or "target" (in upper or lower case),
-	// or in the last column if there is no such name.
+	// empty, the labels are in the column called "label", "y" or "target" (in upper or lower case).
+	// If there is no such name, they are in the last column that has a name, or in the last column
+	// of a text without names.
 	Label string
 	// ID selects the id column by its name, its index from 0, or "none". If ID is empty, the ids
 	// are in the column called "id" (in upper or lower case). If there is no such name, the set has
@@ -50,20 +51,21 @@ type CSVOptions struct {
 }
 
 // Uses selects which columns of a table are read. A column is given by its name, or by its index
-// from 0 if the text has no names.
+// from 0 if no column has the index as its name.
 type Uses struct {
 	// Features lists the feature columns, which keep the file's order. If Features is nil, all
-	// columns without another use are features.
+	// columns are features that are neither label nor id nor in Aside, and that have a name if the
+	// others have names.
 	Features []string
 	// Aside lists the columns to be skipped.
 	Aside []string
 }
 
-// ReadCSV reads a dense set from comma separated text, plain or compressed by gzip, with quotes as
-// in encoding/csv. A first line such as scikit-learn's "569,30,malignant,benign" (rows, features,
-// class names) is checked and skipped. Labels that are numbers become canonical ("+1" and "1.0"
-// become "1"). ReadCSV refuses equal ids. It also refuses a cell that is empty, NaN, infinite or
-// not a number. Errors are *SyntaxError.
+// ReadCSV reads a dense set from comma separated text, plain or compressed by gzip, with quotes as in
+// encoding/csv. A first line such as scikit-learn's "569,30,malignant,benign" (rows, features, class names)
+// is checked and skipped. Labels that are numbers become canonical ("+1" and "1.0" become "1"). ReadCSV
+// refuses equal ids and empty ids. It also refuses a feature that is empty, NaN, infinite or not a number,
+// and a label that is empty (unless Gaps is set), NaN or infinite. Errors are *SyntaxError.
 func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
 	b, err := open(text(o.Name), r)
 	if err != nil {
@@ -185,7 +187,7 @@ func (s *csvSource) next() (record, error) {
 	}
 	for i, f := range fields {
 		if !utf8.ValidString(f) {
-			return record{}, s.errorf(s.line, "the line is not UTF-8 text; save the file as UTF-8, or give its encoding, as in csv: {encoding: windows-1252}")
+			return record{}, s.errorf(s.line, "the line is not UTF-8 text; save the file as UTF-8, or give its encoding, as in \"csv: {encoding: windows-1252}\"")
 		}
 		if s.single {
 			f = swappedQuotes.Replace(f)
@@ -317,7 +319,7 @@ func (p *csvParser) set() *Set {
 	return &Set{Name: string(p.text), X: NewDense(m), Labels: p.labels, IDs: p.ids, Columns: p.columns, Lines: p.lines}
 }
 
-// checkEnd checks the number of all rows after the last one.
+// checkEnd checks, after the last row, the number of all rows.
 func (p *csvParser) checkEnd(rows int) error {
 	if rows == 0 {
 		return p.errorf(0, "there are no rows; give at least one")

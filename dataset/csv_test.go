@@ -38,13 +38,13 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "infinite", in: "1,2,0\n-Inf,2,0\n", want: `t.csv:2: column 0 (from 0) holds "-Inf", which is not a finite number; fill the cell or drop the row`},
 		{name: "NaN label", in: "1,2,nan\n", want: `t.csv:1: column 2 (from 0) holds "nan", which is not a finite number; fill the cell or drop the row`},
 		{name: "too large", in: "1,2,0\n1,2e999,0\n", want: `t.csv:2: column 1 (from 0) holds "2e999", which is too large for a 64-bit float; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
-		{name: "Latin-1", in: "a,label\n1,nein\n2,m\xf6glich\n", want: `t.csv:3: the line is not UTF-8 text; save the file as UTF-8, or give its encoding, as in csv: {encoding: windows-1252}`},
+		{name: "Latin-1", in: "a,label\n1,nein\n2,m\xf6glich\n", want: `t.csv:3: the line is not UTF-8 text; save the file as UTF-8, or give its encoding, as in "csv: {encoding: windows-1252}"`},
 		{name: "text", in: "a,b,label\n1,2,0\n1,red,0\n", want: `t.csv:3: column "b" holds "red", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "hexadecimal", in: "1,2,0\n1,0x10p0,0\n", want: `t.csv:2: column 1 (from 0) holds "0x10p0", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "two points", in: "1,2,0\n1,1.2.3,0\n", want: `t.csv:2: column 1 (from 0) holds "1.2.3", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "decimal comma", in: "a;b;y\n1;2,5;0\n", options: CSVOptions{Comma: ';'}, want: `t.csv:2: column "b" holds "2,5", which is not a number; correct the cell, or write csv: {decimal: ","} in the catalogue`},
 		{name: "short row", in: "1,2,0\n3,1\n", want: "t.csv:2: the row has 2 fields, but the first row has 3; add or remove fields"},
-		{name: "long row", in: "a,b,label\n1,2,3,4\n", want: "t.csv:2: the row has 4 fields, but the first row has 3; remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"},
+		{name: "long row", in: "a,b,label\n1,2,3,4\n", want: "t.csv:2: the row has 4 fields, but the first row has 3; remove a field, or name all columns by \"csv: {headers: [...]}\" (--headers) if the header lacks one"},
 		{name: "merge conflict", in: "a,b,label\n<<<<<<< HEAD\n1,2,0\n=======\n1,3,0\n>>>>>>> theirs\n", want: "t.csv:2: the row has 1 field, but the first row has 3; the line marks a merge conflict; keep one version of these rows"},
 		{name: "header by another delimiter", in: "a,b,label\n1;2,5;0\n", options: CSVOptions{Comma: ','}, want: "t.csv:2: the row has 2 fields, but the first row has 3; add or remove fields"},
 		{name: "header by commas, rows by semicolons", in: "a,b,label\n1;2;0\n", want: `t.csv:2: the row has 1 field, but the first row has 3; the line separates its fields by ";"; write one delimiter in all lines, also in the header`},
@@ -53,7 +53,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "a day that a spreadsheet made", in: "a,b,label\n1,03. Apr,0\n", want: `t.csv:2: column "b" holds "03. Apr", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "neither header nor row", in: "1,red,3,0\n1,2,3,0\n", want: `t.csv:1: column 1 (from 0) holds "red" among numbers, so the line is neither a header nor a row; correct the line, or put a line with the names of the columns above it`},
 		{name: "only columns without name", in: ",,label\n0,1,2\n", want: "t.csv:1: no column is left for features; give at least one, or set label to \"none\""},
-		{name: "name twice", in: "a,b,a,label\n0,1,2,3\n", want: `t.csv:1: columns 1 and 3 (from 1) are both called "a"; rename one, or name all columns by csv: {headers: [...]} (--headers)`},
+		{name: "name twice", in: "a,b,a,label\n0,1,2,3\n", want: `t.csv:1: columns 1 and 3 (from 1) are both called "a"; rename one, or name all columns by "csv: {headers: [...]}" (--headers)`},
 		{name: "unknown label name", in: "a,b,c\n0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d"; the columns are "a", "b", "c"`},
 		{name: "names in single quotes", in: "'a','d'\n0,1\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d", since the names are in single quotes; write csv: {quote: "'"} (--quote "'")`},
 		{name: "label name without header", in: "0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d", since the text has no header; give the column's index from 0 or add a header`},
@@ -81,7 +81,7 @@ func TestReadCSVRefuses(t *testing.T) {
 // Files of other formats are refused by what they are.
 func TestReadCSVRefusesOtherFormats(t *testing.T) {
 	for _, tt := range []refusedText{
-		{name: "UTF-16", in: "\xff\xfea\x00", want: "t.csv:1: the text is UTF-16; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)"},
+		{name: "UTF-16", in: "\xff\xfea\x00", want: "t.csv:1: the text is UTF-16; save it as UTF-8, or for CSV write \"csv: {encoding: utf-16}\" (--encoding utf-16)"},
 		{name: "spreadsheet", in: "PK\x03\x04...", want: "t.csv: the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV"},
 		{name: "web page", in: "\n<!DOCTYPE html>\n<html>", want: "t.csv:1: the text is a web page or XML, not a table; download the table anew, or export it as CSV or parquet"},
 		{name: "XML", in: "<?xml version=\"1.0\"?>", want: "t.csv:1: the text is a web page or XML, not a table; download the table anew, or export it as CSV or parquet"},

@@ -43,10 +43,10 @@ func nameUnnamed(names []string) []string {
 	return full
 }
 
-// checkHeader is checkNames with advice about the option headers.
+// checkHeader is like checkNames. Its error also advises the key "headers".
 func checkHeader(names []string) error {
 	if err := checkNames(names); err != nil {
-		return fmt.Errorf("%w, or name all columns by csv: {headers: [...]} (--headers)", err)
+		return fmt.Errorf("%w, or name all columns by \"csv: {headers: [...]}\" (--headers)", err)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func widthAdvice(columns, row []string) string {
 	case len(columns) > 0 && strings.HasPrefix(columns[0], "#"), len(row) > 0 && strings.HasPrefix(row[0], "#"):
 		return commentAdvice
 	case columns != nil && len(row) == len(columns)+1:
-		return "remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"
+		return "remove a field, or name all columns by \"csv: {headers: [...]}\" (--headers) if the header lacks one"
 	}
 	return "add or remove fields"
 }
@@ -74,8 +74,8 @@ func isConflictMark(line string) bool {
 	return strings.HasPrefix(line, "<<<<<<< ") || line == "=======" || strings.HasPrefix(line, ">>>>>>> ")
 }
 
-// otherDelimiter returns the delimiter by which a line has a number of fields. It returns "" if none has, or
-// if the number is below 2.
+// otherDelimiter returns the delimiter that splits a line into the given number of fields. It returns "" if no
+// delimiter does, or if the number is below 2.
 func otherDelimiter(line string, fields int) string {
 	for _, d := range []string{",", ";", "\t", "|"} {
 		if fields > 1 && strings.Count(line, d) == fields-1 {
@@ -108,7 +108,8 @@ func (s *csvSource) skipSeparator(b *bufio.Reader) (rune, error) {
 	return separator, nil
 }
 
-// checkLineEnds refuses a text whose lines end with a carriage return only, as in CSV (Macintosh).
+// checkLineEnds refuses a text whose lines end with a carriage return only, as in Excel's format
+// CSV (Macintosh).
 // It ignores an error of b, because the next read from b returns the error again.
 func (s *csvSource) checkLineEnds(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
@@ -118,7 +119,7 @@ func (s *csvSource) checkLineEnds(b *bufio.Reader) error {
 	return nil
 }
 
-// firstLines returns the first two lines of b that are not comments. It ignores an error of b,
+// firstLines returns the first two lines of b that are neither empty nor comments. It ignores an error of b,
 // because the next read from b returns the error again.
 func firstLines(b *bufio.Reader, comment rune) (first, second []byte) {
 	head, _ := b.Peek(readAhead)
@@ -207,7 +208,7 @@ func oneField(in *csvSource, first record) error {
 	return nil
 }
 
-// singleQuote may stand around fields in place of a double quote.
+// singleQuote stands around the fields of some texts in place of a double quote.
 const singleQuote = '\''
 
 // swapQuotes swaps single and double quotes in a text, so that fields in single quotes can be read.

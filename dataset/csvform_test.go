@@ -85,26 +85,26 @@ func TestCSVForms(t *testing.T) {
 }
 
 func TestCSVFormsRefuse(t *testing.T) {
-	looks := "t:1: the text looks like UTF-16 without a byte order mark; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)"
+	looks := "t:1: the text looks like UTF-16 without a byte order mark; save it as UTF-8, or for CSV write \"csv: {encoding: utf-16}\" (--encoding utf-16)"
 	tests := []struct {
 		name, in string
 		form     CSVForm
 		want     string
 	}{
-		{"duplicate header", "a,b,a\n1,2,3\n", CSVForm{}, `t:1: columns 1 and 3 (from 1) are both called "a"; rename one, or name all columns by csv: {headers: [...]} (--headers)`},
-		{"a name too few", "a,b\n1,2,3\n", CSVForm{}, "t:2: the row has 3 fields, but the table has 2 columns; remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"},
+		{"duplicate header", "a,b,a\n1,2,3\n", CSVForm{}, `t:1: columns 1 and 3 (from 1) are both called "a"; rename one, or name all columns by "csv: {headers: [...]}" (--headers)`},
+		{"a name too few", "a,b\n1,2,3\n", CSVForm{}, "t:2: the row has 3 fields, but the table has 2 columns; remove a field, or name all columns by \"csv: {headers: [...]}\" (--headers) if the header lacks one"},
 		{"comment first", "# exported, today\na,b,c\n", CSVForm{}, `t:1: the line begins with #, and the next one has more fields; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
 		{"comment second", "\n# exported, today\na,b,c\n", CSVForm{}, `t:2: the line begins with #, and the next one has more fields; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
 		{"comment later", "a,b,c\n# end\n", CSVForm{}, `t:2: the row has 1 field, but the table has 3 columns; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
 		{"comment is the delimiter", "a,b\n1,2\n", CSVForm{Comment: ','}, `t: ',' separates fields and begins comments; correct "comment" or "delimiter" (--comment, --csv-delimiter)`},
-		{"headers too few", "a,b,c\n1,2,3\n", CSVForm{Headers: []string{"a", "b"}}, `t:2: the row has 3 fields, but the key "headers" gives 2 names; write one name for each column under csv: {headers: [...]} (--headers), or correct the row`},
-		{"names too many", "1,2\n", CSVForm{Names: []string{"a", "b", "c"}}, `t:1: the row has 2 fields, but the key "names" gives 3 names; write one name for each column under csv: {names: [...]} (--names), or correct the row`},
+		{"headers too few", "a,b,c\n1,2,3\n", CSVForm{Headers: []string{"a", "b"}}, `t:2: the row has 3 fields, but the key "headers" gives 2 names; write one name for each column under "csv: {headers: [...]}" (--headers), or correct the row`},
+		{"names too many", "1,2\n", CSVForm{Names: []string{"a", "b", "c"}}, `t:1: the row has 2 fields, but the key "names" gives 3 names; write one name for each column under "csv: {names: [...]}" (--names), or correct the row`},
 		{"bars", "age|y\n1|a\n", CSVForm{}, `t:1: the fields seem to be separated by bars; write csv: {delimiter: "|"} (--csv-delimiter "|"), or separate them by commas`},
 		{"blanks", "Chins Situps Jumps\n  5  162   60\n", CSVForm{}, `t:1: the fields seem to be separated by blanks; write csv: {delimiter: " "} (--csv-delimiter " "), or separate them by commas`},
 		{"JSON records", "[\n  {\"age\": 1, \"y\": \"a\"}]", CSVForm{}, "t:1: the text is JSON; export the table as CSV or parquet"},
 		{"JSON lines", "{\"age\": 1, \"y\": \"a\"}\n", CSVForm{}, "t:1: the text is JSON; export the table as CSV or parquet"},
 		{"JSON rows", "[[\"a\"], [\"b\"]]", CSVForm{}, "t:1: the text is JSON; export the table as CSV or parquet"},
-		{"counts in place of names", "2,3,x,z\n1,2,3,0\n4,5,6,1\n", CSVForm{}, "t:1: the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all 4 columns by csv: {headers: [...]} (--headers)"},
+		{"counts in place of names", "2,3,x,z\n1,2,3,0\n4,5,6,1\n", CSVForm{}, "t:1: the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all 4 columns by \"csv: {headers: [...]}\" (--headers)"},
 		{"after sep=", "sep=;\na;\"b\n", CSVForm{}, "t:2: a quoted field does not end before a delimiter; close it or double the quote inside it"},
 		{"UTF-16 without a mark", utf16Of(t, unicode.LittleEndian, unicode.IgnoreBOM, "a,b\n"), CSVForm{}, looks},
 		{"UTF-16 without a mark, big end first", utf16Of(t, unicode.BigEndian, unicode.IgnoreBOM, "a,b\n"), CSVForm{}, looks},
@@ -187,8 +187,8 @@ func TestNumberAdvice(t *testing.T) {
 		"1,234.5":  `write csv: {thousands: ","} in the catalogue`,
 		"1.234,5":  `write csv: {decimal: ",", thousands: "."} in the catalogue`,
 		"1 234,5":  `write csv: {decimal: ",", thousands: " "} in the catalogue`,
-		"<5":       `give the column values: {"<5": NUMBER} in the catalogue, or list the cell under csv: {missing: [...]}`,
-		"≥ 0.5":    `give the column values: {"≥ 0.5": NUMBER} in the catalogue, or list the cell under csv: {missing: [...]}`,
+		"<5":       `give the column values: {"<5": NUMBER} in the catalogue, or list the cell under "csv: {missing: [...]}"`,
+		"≥ 0.5":    `give the column values: {"≥ 0.5": NUMBER} in the catalogue, or list the cell under "csv: {missing: [...]}"`,
 		"5%":       `give the column unit: "%" in the catalogue`,
 		"5.5 mg/l": `give the column unit: "mg/l" in the catalogue`,
 		"$-5.50":   `give the column unit: "$" in the catalogue`,

@@ -11,14 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
-// csvHead holds the columns of a table and their uses. It is read from the first lines of a CSV
-// text.
+// csvHead holds the columns of a table and their uses. It comes from the first lines of a CSV text or from
+// the footer of a parquet file.
 type csvHead struct {
-	names     []string // names of all fields; nil without a header
-	width     int      // number of fields in a row
-	label, id int      // field indices of the label and the id; -1 for none
-	features  []int    // indices of the feature fields
-	shape     *csvShape
+	names     []string  // names of all fields; nil without a header
+	width     int       // number of fields in a row
+	label, id int       // field indices of the label and the id; -1 for none
+	features  []int     // indices of the feature fields
+	shape     *csvShape // numbers from the first line; nil if the line gives none
 }
 
 // csvShape holds the numbers of rows and classes from a first line "rows,features,class names".
@@ -75,8 +75,8 @@ func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 }
 
 // shape reads a first line that holds the number of rows, the number of features and the class
-// names. It returns nil for any other line. There must be at least two distinct names, and the next
-// line must have features+1 fields.
+// names, if the header is to be detected. It returns nil for any other line. There must be at least two
+// names, all different and none a number, and the next line must have features+1 fields.
 func (o CSVOptions) shape(rows []record) *csvShape {
 	first := rows[0].fields
 	if o.Header != DetectHeader || len(rows) < 2 || len(first) < 4 || !allDigits([]byte(first[0]+first[1])) {
@@ -154,7 +154,8 @@ func isName(column string) bool {
 	return column != "" && column != "last" && column != "none" && !allDigits([]byte(column))
 }
 
-// guess returns the index of an option's column, or a default if the option gives a name.
+// guess returns the index of the column that an option gives, or -1 for "none". It returns otherwise if the
+// option gives a name or is empty.
 func guess(column string, width, otherwise int) int {
 	switch column {
 	case "last":

@@ -27,14 +27,14 @@ func (d *Dense) Subset(rows []int) Table { return &Dense{d.cells.choose(rows)} }
 // Subset returns the given rows without copying them.
 func (d *Dense32) Subset(rows []int) Table { return &Dense32{d.cells.choose(rows)} }
 
-// Columns returns the given columns. Adjacent columns are not copied.
+// Columns returns the given columns. It copies them unless they are adjacent and no rows were stacked.
 func (d *Dense) Columns(cols []int) Table { return &Dense{d.cells.narrow(cols)} }
 
-// Columns returns the given columns. Adjacent columns are not copied.
+// Columns returns the given columns. It copies them unless they are adjacent and no rows were stacked.
 func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.cells.narrow(cols)} }
 
-// Matrix returns the cells as a matrix of Rows x Cols. It copies only a table whose rows were
-// selected or stacked; otherwise the matrix shares the table's memory.
+// Matrix returns the cells as a matrix of Rows x Cols. It copies a table whose rows were stacked, or
+// selected other than as one range; any other table shares its memory with the matrix.
 func (d *Dense) Matrix() linalg.Matrix[float64] { return d.cells.matrix() }
 
 // Rows returns the number of rows.
@@ -49,8 +49,8 @@ func (d *Dense) Row(i int, dst []float64) []float64 { return d.cells.read(i, dst
 // Each calls f for every cell of row i, zeros included.
 func (d *Dense) Each(i int, f func(col int, value float64)) { d.cells.each(i, f) }
 
-// Matrix returns the cells as a matrix of Rows x Cols. It copies only a table whose rows were
-// selected or stacked; otherwise the matrix shares the table's memory.
+// Matrix returns the cells as a matrix of Rows x Cols. It copies a table whose rows were stacked, or
+// selected other than as one range; any other table shares its memory with the matrix.
 func (d *Dense32) Matrix() linalg.Matrix[float32] { return d.cells.matrix() }
 
 // Rows returns the number of rows.
@@ -112,7 +112,7 @@ func denseOver[T linalg.Float](m linalg.Matrix[T]) dense[T] {
 	return dense[T]{m: m}
 }
 
-// scattered returns a table over rows that may belong to several matrices.
+// scattered returns a table over rows that can belong to several matrices.
 func scattered[T linalg.Float](at [][]T, cols int) dense[T] {
 	return dense[T]{m: linalg.Matrix[T]{Rows: len(at), Cols: cols, Stride: cols}, at: at}
 }
@@ -131,7 +131,7 @@ func (d dense[T]) row(i int) []T {
 	return d.m.Row(i)
 }
 
-// matrix returns the cells as a matrix, and copies only rows that were selected or stacked.
+// matrix returns the cells as a matrix. It copies only rows that were stacked, or selected other than as one range.
 func (d dense[T]) matrix() linalg.Matrix[T] {
 	if d.whole() {
 		return d.m

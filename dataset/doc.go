@@ -17,7 +17,8 @@
 //	}
 //	classes, codes := dataset.Classes(set.Subset(train).Labels)
 //
-// Everything drawn at random (splits, folds, partitions) is a function of the seed alone. The
+// Everything drawn at random (splits, folds, partitions) depends only on the arguments, of which the
+// seed is one. The
 // samplers are this package's own, on the PCG generator, so that neither the Go version nor
 // timing changes a result.
 //
@@ -25,7 +26,8 @@
 // by append, which copies: at its peak a reader holds at most three times the finished table of 8
 // bytes a cell (CSV) or 12 bytes a stored entry (LIBSVM text), with its labels and ids. Arrays,
 // images and parquet columns that fit in float32 take 4 bytes a cell. Selecting and stacking rows
-// of dense tables copies nothing, nor does selecting adjacent columns. Tables of more than
+// of dense tables copies nothing, nor does selecting adjacent columns of a table that was
+// not stacked. Tables of more than
 // [MaxColumns] columns or [MaxCells] numbers are refused, even if they come from a small gzip
-// file.
+// file; [OpenBlocks] does not bound the numbers of a table.
 package dataset

@@ -11,7 +11,8 @@ const asCSV = "export the table as CSV or parquet"
 // unpack is the remedy for compressed files.
 const unpack = "unpack it"
 
-// foreigners lists kinds of files by their first bytes. gzip is absent, because it is read.
+// foreigners lists kinds of files by their first bytes. A file of gzip is not listed,
+// because readers decompress it.
 var foreigners = []foreign{
 	{"PK\x03", "a zip archive or a spreadsheet", "unpack it or export it as CSV"},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel file of the old format", asCSV},

@@ -10,7 +10,7 @@ import (
 // A column is on a grid if each value is the column's minimum plus an integer multiple of one step.
 // Examples are integers, counts, one-hot codes, 8-bit pixels, decimals printed with few places, and
 // all of these after a scaling of the column. Rows on a grid generate a lattice, which can be
-// recovered from their Gram matrix. This test may miss the grid of a column, if the grid has more
+// recovered from their Gram matrix. The functions below can miss the grid of a column, if the grid has more
 // than gridLevels levels or if values were rounded after scaling.
 const (
 	gridLevels    = 1 << 16 // most steps from a column's minimum to its maximum
@@ -60,8 +60,8 @@ func measureAll(t Table) []axis {
 	return axes
 }
 
-// measureDense finds the grids of a dense table's columns on all cores. It gathers several columns
-// at a time, a cache line wide if memory allows it.
+// measureDense finds the grids of a dense table's columns on all cores. It gathers several neighbouring
+// columns at a time, because their cells share cache lines.
 func measureDense[T linalg.Float](d dense[T], axes []axis) {
 	const maxColumns = 16      // columns gathered at a time
 	const maxNumbers = 1 << 20 // numbers gathered at a time, unless one column has more
@@ -185,8 +185,8 @@ func farthest(inner []float64, levels, tolerance float64) (miss float64, ok bool
 }
 
 // chance returns the logarithm of the expected number of grids that fit m random positions. The
-// positions are uniform, the grids have at most the given levels, and all positions fit within
-// miss: the sum over L of (2 miss L)^m.
+// positions are uniform, the grids have L levels, for L from 1 to levels, and all positions fit within
+// miss. The number is the sum over L of (2 miss L)^m, approximated by an integral.
 func chance(m, levels int, miss float64) float64 {
 	miss = max(miss, ulp)
 	return float64(m)*math.Log(2*miss*float64(levels)) + math.Log(float64(levels)/float64(m+1))

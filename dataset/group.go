@@ -10,7 +10,8 @@ import (
 
 // GroupFolds divides all rows into k test sets and keeps each group in one set. The rows of a set
 // ascend. As in scikit-learn's GroupKFold, groups are assigned in descending order of size, each to
-// the smallest set so far. Groups of equal size are assigned in the order of their names.
+// the smallest set so far. Groups of equal size are assigned in the order of their names, which
+// is that of [Classes].
 // GroupFolds returns an error if k is below 2 or above the number of groups.
 func GroupFolds(groups []string, k int) ([][]int, error) {
 	members := rowsByGroup(groups)
@@ -24,8 +25,8 @@ func GroupFolds(groups []string, k int) ([][]int, error) {
 // are then empty.
 func DealGroups(groups []string, k int) [][]int { return largestFirst(rowsByGroup(groups), k) }
 
-// ByGroups assigns whole groups of rows to parties, in an order drawn from the seed. Each group
-// goes to the party with the fewest rows so far, so that all rows of a group are with one party.
+// ByGroups assigns whole groups of rows to parties, in an order drawn from the seed. All
+// rows of a group go to one party: the party with the fewest rows so far.
 func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
 	if err := checkParties(len(groups), parties); err != nil {
 		return nil, err
@@ -39,7 +40,8 @@ func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
 	return dealInOrder(linalg.At(members, order), parties), nil
 }
 
-// rowsByGroup returns the rows of each group, with the groups in the order of their names.
+// rowsByGroup returns the rows of each group, with the groups in the order of their names, which is that
+// of Classes.
 func rowsByGroup(groups []string) [][]int {
 	_, codes := Classes(groups)
 	var members [][]int

@@ -25,7 +25,7 @@ type ImageOptions struct {
 	// of its folder.
 	Label string
 	// ID is "path" to use the paths of the files as ids. Empty or "none" gives no ids, since file
-	// names may name people.
+	// names can name people.
 	ID string
 	// Width and Height are the size in pixels to which every image is resized, whatever its
 	// proportions. If both are 0, images are not resized and must all have one size.
@@ -34,14 +34,16 @@ type ImageOptions struct {
 }
 
 // ReadImages reads a set from a folder that has a sub-folder of JPEG and PNG files (.jpg, .jpeg,
-// .png) for each class. Classes may be deeper, as in train/cat and test/cat: the class of an image
+// .png) for each class. Classes can be deeper, as in train/cat and test/cat: the class of an image
 // is the name of its folder. Rows are in the order of the paths. Hidden files and files that are
-// not images are skipped. ReadImages refuses an image of another kind, of another size, or that
-// cannot be decoded. The error is a *SyntaxError with the path of the image.
+// not images are skipped. ReadImages refuses an image of another kind, an image that cannot be decoded, and,
+// if it does not resize, an image of another size than the first. Errors are *SyntaxError with the path of
+// the image or the folder.
 //
 // A row holds the image's pixels line by line, as numbers from 0 to 255. A pixel has one column
 // with its luma (BT.601), or with RGB three columns: red, green and blue. Grey images of 16 bits
-// keep fractions unless they are resized; other values are integers. Transparent parts are black;
+// keep fractions, unless they are resized or read as RGB; other values are integers. Transparent parts are
+// blended with black;
 // the orientation in EXIF data is ignored. Resizing is bilinear and averages over the source pixels
 // of each pixel.
 //
@@ -91,12 +93,12 @@ func (o ImageOptions) check() error {
 // These bounds limit the walk through a folder.
 const (
 	maxImages      = 1 << 20
-	maxImageFolder = 8 // levels of sub-folders
+	maxImageFolder = 8 // largest number of nested sub-folders
 )
 
 var (
 	errNoImages  = errors.New("there are no images; give a sub-folder of JPEG or PNG files for each class")
-	errManyFiles = fmt.Errorf("the folder holds more than %d files; split it", maxImages)
+	errManyFiles = fmt.Errorf("the folder holds more than %d files and sub-folders; split it", maxImages)
 )
 
 // imagePaths returns the sorted paths of the images in a folder.
@@ -144,8 +146,9 @@ func enter(t text, folder string, hidden bool) error {
 	return nil
 }
 
-// isImage reports by the name whether a file is an image of the set. It refuses files that a person
-// would take for an image of the set but that this package cannot read.
+// isImage reports by the name whether a file is an image of the set. It refuses a file that a person
+// would take for an image of the set but that this package cannot read, and an image outside a class folder
+// if labels are read.
 func isImage(file string, o ImageOptions) (bool, error) {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".jpg", ".jpeg", ".png":

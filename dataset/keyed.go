@@ -23,12 +23,12 @@ type SplitKey [32]byte
 var errNoSplitKey = errors.New("dataset: the table has no split key to decide which rows are held out; give the table a split key")
 
 // Split holds out about the given fraction of a table's rows; the fraction is in (0, 1). It returns
-// the rows of both sets (from 0) in ascending order; either set may be empty. An HMAC-SHA-256 of
+// the rows of both sets (from 0) in ascending order; each of the two sets can be empty. An HMAC-SHA-256 of
 // each row is read as a number from 0 to 1, and the row is held out if this number is below the
 // fraction. The HMAC is over the row's group; without groups, over the row's id; without ids, over
 // all cells and the label of the row. It depends on no other row, nor on the order of rows and of
-// named columns, nor on whether a table is dense or sparse. Equal rows get the same decision. A
-// larger fraction holds out the same rows as a smaller one, and more.
+// named columns, nor on whether a table is dense or sparse. Without groups and ids, equal
+// rows get the same decision. A larger fraction holds out all rows that a smaller one does, and further rows.
 func (k SplitKey) Split(s *Set, fraction float64) (train, test []int, err error) {
 	switch {
 	case k == SplitKey{}:

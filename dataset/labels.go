@@ -48,7 +48,8 @@ func targetsOf(labels []string) (targets []float64, row int, err error) {
 	return targets, 0, nil
 }
 
-// CheckClasses returns an error if the labels seem to be numbers to predict, or ids, and not classes.
+// CheckClasses returns an error if the labels of a table with the given number of rows seem to be numbers to
+// predict, or ids, and not classes. The argument classes holds the distinct labels.
 // They seem so if all labels are numbers and the number of distinct labels exceeds a third of the
 // number of rows. In addition, at least fewMeasured labels must be distinct if some are not whole,
 // and at least manyWhole otherwise. Words seem so if there are at least manyWords distinct ones for
@@ -65,9 +66,9 @@ func CheckClasses(classes []string, rows int) error {
 	measured := slices.ContainsFunc(numbers, func(v float64) bool { return v != math.Trunc(v) })
 	switch {
 	case measured && len(classes) >= fewMeasured:
-		return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a regression, such as svr or ridge, or write classes as words", rows, len(classes))
+		return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a regression, such as \"svr\" or \"ridge\", or write classes as words", rows, len(classes))
 	case len(classes) >= manyWhole:
-		return fmt.Errorf("the labels are numbers that hardly repeat: %d rows have %d different labels; use a regression, such as svr or ridge, or write classes as words", rows, len(classes))
+		return fmt.Errorf("the labels are numbers that hardly repeat: %d rows have %d different labels; use a regression, such as \"svr\" or \"ridge\", or write classes as words", rows, len(classes))
 	}
 	return nil
 }
@@ -77,14 +78,14 @@ func checkWords(classes []string, rows int) error {
 	if len(classes) < manyWords || 2*len(classes) <= rows {
 		return nil
 	}
-	return fmt.Errorf("the labels are words that hardly repeat: %d rows have %d different labels; name another column of labels, or, if the words are numbers with a unit or with signs between thousands, give the column unit or thousands in the catalogue", rows, len(classes))
+	return fmt.Errorf("the labels are words that hardly repeat: %d rows have %d different labels; name another column of labels, or, if the words are numbers with a unit or with signs between thousands, give the column \"unit\" or \"thousands\" in the catalogue", rows, len(classes))
 }
 
-// The least numbers of distinct labels that CheckClasses may refuse.
+// CheckClasses accepts labels that have fewer distinct values than these numbers.
 const (
-	fewMeasured = 5  // numbers, some of them not whole
-	manyWhole   = 30 // whole numbers
-	manyWords   = 50
+	fewMeasured = 5  // for labels that are numbers, some of them not whole
+	manyWhole   = 30 // for labels that are whole numbers
+	manyWords   = 50 // for labels that are words
 )
 
 // Classes returns the distinct labels and, for each row, the index of its class. The labels
@@ -147,10 +148,10 @@ func (e *ClassError) Error() string {
 	for _, class := range e.Classes {
 		if fuzzymatch.Differs(class, e.Label) {
 			_, listed := fuzzymatch.Quote(e.Label, class)
-			return fmt.Sprintf("differs from the job's class %s only by case, blanks or Unicode form; correct the cell, or map it by values: in the catalogue", listed)
+			return fmt.Sprintf("differs from the job's class %s only by case, blanks or Unicode form; correct the cell, or map it by \"values\" in the catalogue", listed)
 		}
 	}
-	return fmt.Sprintf("is not one of the classes that the job lists (%s); correct the cell, map it by values: in the catalogue, or list the class in the job", list(e.Classes))
+	return fmt.Sprintf("is not one of the classes that the job lists (%s); correct the cell, map it by \"values\" in the catalogue, or list the class in the job", list(e.Classes))
 }
 
 // CheckClass returns a [ClassError] if the label is not one of the given classes. Nil classes allow
@@ -190,15 +191,16 @@ func rowsByClass(labels []string) [][]int {
 // labeller converts labels to canonical form, so that "+1", "1" and "1.0" are the same class. It
 // copies each class name once, so that the lines of the text are not kept in memory.
 type labeller struct {
-	known map[string]string
-	gaps  bool     // whether a label may be empty, which means no label
-	among []string // allowed classes; nil allows all
+	known map[string]string // canonical form of each known label
+	gaps  bool              // whether an empty label is allowed; it means no label
+	among []string          // allowed classes; nil allows all
 }
 
-// MaxLabelBytes is the largest size of a label in bytes. Files of models have no longer names of classes.
+// MaxLabelBytes is the largest size of a label in bytes. A file of a model
+// cannot hold a longer name of a class.
 const MaxLabelBytes = 1 << 10
 
-var errLongLabel = fmt.Errorf("has more than the %d bytes that a class may have; write a shorter name", MaxLabelBytes)
+var errLongLabel = fmt.Errorf("has more than the %d bytes that a class can have; write a shorter name", MaxLabelBytes)
 
 // mostKnown bounds the labels that a labeller remembers, since a regression has many different
 // targets.
@@ -238,7 +240,7 @@ func canonicalLabel(label string) (string, error) {
 		return "", err
 	}
 	if math.Abs(v) >= 1<<53 {
-		return strings.Clone(label), nil // the text is kept, since two long numbers may round to the same float64
+		return strings.Clone(label), nil // the text is kept, since two long numbers can round to the same float64
 	}
 	if v == math.Trunc(v) {
 		return strconv.FormatInt(int64(v), 10), nil

@@ -44,7 +44,7 @@ func TestALabelThatIsNotListed(t *testing.T) {
 
 func TestCheckClasses(t *testing.T) {
 	measured := []string{"0.5", "1.25", "2.5", "3", "4.75"}
-	if err := CheckClasses(measured, 14); err == nil || !strings.Contains(err.Error(), "measured numbers: 14 rows have 5 different labels; use a regression, such as svr") {
+	if err := CheckClasses(measured, 14); err == nil || !strings.Contains(err.Error(), "measured numbers: 14 rows have 5 different labels; use a regression, such as \"svr\"") {
 		t.Errorf("14 rows with five measured numbers: %v", err)
 	}
 	ids := make([]string, 30)

@@ -11,15 +11,16 @@ import (
 type LIBSVMOptions struct {
 	Name string // name of the text in messages
 	// Columns is the number of columns; 0 means the largest index in the text. To read a test set,
-	// give the training set's number, or the two may differ.
+	// give the number of columns of the training set, because the text of the test set can have a smaller
+	// largest index.
 	Columns int
-	// FromZero makes column j the column of index j, so that a text may use index 0, as LIBSVM's
+	// FromZero makes column j the column of index j, so that a text can use index 0, as LIBSVM's
 	// texts of precomputed kernels do. Otherwise column j has index j + 1.
 	FromZero bool
 }
 
 // ReadLIBSVM reads a sparse set from the text format of LIBSVM, plain or compressed by gzip. A line
-// is a label and index:value pairs, the indices ascending from 1, with comments after #. Labels are
+// is a label and index:value pairs, the indices ascending from 1 (or 0), with comments after #. Labels are
 // numbers and become canonical ("+1" and "1.0" are "1"); values of 0 are not stored. Errors are
 // *SyntaxError.
 func ReadLIBSVM(r io.Reader, o LIBSVMOptions) (*Set, error) {
@@ -59,10 +60,10 @@ func readLIBSVM(b *bufio.Reader, o LIBSVMOptions, bounds limits) (*Set, error) {
 type libsvmParser struct {
 	text
 	bounds   limits
-	columns  int // number of columns in the options, or 0
-	first    int // index of the first column
+	columns  int // number of columns that the options give, or 0
+	first    int // index in the text of the first column, 0 or 1
 	line     int
-	widest   int // number of columns in the lines that were read
+	widest   int // number of columns up to the largest index so far
 	labeller labeller
 	labels   []string
 	start    []int

@@ -44,7 +44,7 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		{name: "qid", in: "1 qid:3 1:1\n", want: "t.svm:1: qid groups rows for ranking, which is not supported; remove it"},
 		{name: "CSV", in: "1,2,3\n", want: `t.svm:1: label "1,2,3" is not a single number; keep one label a row, and separate columns by blanks`},
 		{name: "negative columns", in: "1 1:1\n", options: LIBSVMOptions{Columns: -1}, want: "t.svm: the number of columns is set to -1; choose 1 to 16777216, or 0 for as many as the text has"},
-		{name: "UTF-16", in: "\xfe\xff\x001", want: "t.svm:1: the text is UTF-16; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)"},
+		{name: "UTF-16", in: "\xfe\xff\x001", want: "t.svm:1: the text is UTF-16; save it as UTF-8, or for CSV write \"csv: {encoding: utf-16}\" (--encoding utf-16)"},
 		{name: "binary label", in: "\x02\x01\n", want: `t.svm:1: label "\x02\x01" is not a number; write classes as numbers`},
 		{name: "zeros", in: "\x00\x01\n", want: "t.svm:1: the file is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the suffix of its format"},
 	}

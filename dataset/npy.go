@@ -18,10 +18,10 @@ type NPYOptions struct {
 }
 
 // ReadNPY reads a dense set from an array that numpy.save wrote, plain or compressed by gzip. The
-// array may have the types float32, float64, int, uint or bool of any byte order, in C or Fortran
+// array has one of the types float16, float32, float64, int, uint or bool in any byte order, in C or Fortran
 // order, format versions 1 to 3. The length of the first axis is the number of rows. The product of
 // the other lengths is the number of columns, as by numpy's reshape(n, -1). The table is a Dense32
-// if float32 holds every value of the array's type (float32, bool, and integers of 16 bits), else a
+// if float32 holds every value of the array's type (float16, float32, bool, and integers of 8 or 16 bits), else a
 // Dense; integers beyond 2^53 are rounded. ReadNPY refuses NaN and infinite numbers, structured
 // arrays, Python objects and bytes after the array. Errors are *SyntaxError.
 //
@@ -66,7 +66,7 @@ func labelIndex(label string, cols int) (int, error) {
 	default:
 		var err error
 		if at, err = strconv.Atoi(label); err != nil || at < 0 {
-			return 0, NoColumn(label, "label: no column is called %s, since the columns of an array have no names; give an index from 0, last or none", quote(label))
+			return 0, NoColumn(label, "label: no column is called %s, since the columns of an array have no names; give an index from 0, \"last\" or \"none\"", quote(label))
 		}
 	}
 	switch {

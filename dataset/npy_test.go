@@ -188,7 +188,7 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"NaN", npy("<f4", "(2,1)", "\x00\x00\x00\x00"+nan32), "", "row 2, column 1 (from 1) is NaN; fill the cell or drop the row"},
 		{"NaN in a row", npy("<f4", "(2,2)", "\x00\x00\x00\x00"+nan32+strings.Repeat("\x00", 8)), "", "row 1, column 2 (from 1) is NaN; fill the cell or drop the row"},
 		{"NaN by columns", strings.Replace(npy("<f4", "(2,2)", "\x00\x00\x00\x00"+nan32+strings.Repeat("\x00", 8)), "False", "True ", 1), "", "row 2, column 1 (from 1) is NaN; fill the cell or drop the row"},
-		{"label by name", npy("|u1", "(1, 2)", "ab"), "y", `label: no column is called "y", since the columns of an array have no names; give an index from 0, last or none`},
+		{"label by name", npy("|u1", "(1, 2)", "ab"), "y", `label: no column is called "y", since the columns of an array have no names; give an index from 0, "last" or "none"`},
 		{"label too far", npy("|u1", "(1, 2)", "ab"), "2", "label: there is no column 2; choose 0 to 1"},
 		{"only a label", npy("|u1", "(2,)", "ab"), "last", "no column is left for features; give at least one, or set label to \"none\""},
 		{"cut gzip", gzipped(t, npy("|u1", "(2,)", "ab"))[:30], "", "reading fails in the header (unexpected EOF); copy the file again"},

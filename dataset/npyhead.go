@@ -23,7 +23,7 @@ type npyHeader struct {
 const (
 	maxNPYHeader = 1 << 16
 	maxDims      = 32
-	maxText      = 1 << 12 // largest number of characters in a string
+	maxText      = 1 << 12 // most characters in a string of an array, and most bytes in a text of a parquet file
 )
 
 var errNotNPY = errors.New("the data do not start like a NumPy array; save the array with numpy.save or numpy.savez")
@@ -162,7 +162,7 @@ func checkText(c cellType) error {
 	return nil
 }
 
-// pyParser reads the Python literals that a header may contain. After a failure it reads nothing
+// pyParser reads the Python literals that a header can contain. After a failure it reads nothing
 // more.
 type pyParser struct {
 	rest string

@@ -17,9 +17,9 @@ type NPZOptions struct {
 	// "X_train" and "x_train".
 	X string
 	// Labels names the array of the labels, or is "none". If Labels is empty, the labels are the
-	// first existing array of: the name of the features' array with "y" in place of a leading "x"
-	// ("y_train" for "x_train"), "y", "Y", "labels", "label", "target" and "targets". If none
-	// exists, the set has no labels.
+	// first existing array of: the name of the features' array with "y", or else "Y", in place of a
+	// leading "x" or "X" ("y_train" for "x_train"), "y", "Y", "labels", "label", "target" and
+	// "targets". If none exists, the set has no labels.
 	Labels string
 	// IDs names the array of the row ids, or is "none". If IDs is empty, the ids are the array
 	// called "ids" or "id". If neither exists, the set has no ids.

@@ -15,7 +15,7 @@ type NumberForm struct {
 	Thousands string // separator of thousands: "" or one of [ThousandsSigns]
 }
 
-// ThousandsSigns lists the signs that may separate thousands. A blank also means U+00A0, U+2009 and
+// ThousandsSigns lists the signs that can separate thousands. A blank also means U+00A0, U+2009 and
 // U+202F, and an apostrophe also means U+2019.
 func ThousandsSigns() []string { return []string{",", ".", " ", "'"} }
 
@@ -49,7 +49,7 @@ func (f NumberForm) Parse(s string) (float64, error) {
 	return parseNumber(plain)
 }
 
-// minusSign is the typographic minus sign. Readers accept it as a hyphen.
+// minusSign is the typographic minus sign. Readers accept it in place of a hyphen.
 const minusSign = "\u2212"
 
 // ungroup removes the signs between thousands. ok is false if a sign does not separate groups of
@@ -78,7 +78,7 @@ func (f NumberForm) ungroup(s string) (plain string, ok bool) {
 // uniform replaces the forms of blanks and apostrophes by one form.
 var uniform = strings.NewReplacer("\u00a0", " ", "\u2009", " ", "\u202f", " ", "\u2019", "'")
 
-// Keys returns the keys of csv that describe the form.
+// Keys returns the keys under "csv" in the catalogue that describe the form, with their values.
 func (f NumberForm) Keys() string { return f.describe(", ", "decimal: %q", "thousands: %q") }
 
 // Flags returns the command-line flags that describe the form.
@@ -180,11 +180,11 @@ func isCurrency(s string) bool {
 	return size == len(s) && unicode.Is(unicode.Sc, r)
 }
 
-// Advice returns the key that would read a cell which is not a number in this form. Advice returns
-// "" if no key would help.
+// Advice says how to read a cell that is not a number in this form: by a key in the catalogue, or by a minus
+// before the number. Advice returns "" if neither would help.
 func (f NumberForm) Advice(cell string) string {
 	if f.IsLimit(cell) {
-		return fmt.Sprintf("give the column values: {%q: NUMBER} in the catalogue, or list the cell under csv: {missing: [...]}", cell)
+		return fmt.Sprintf("give the column values: {%q: NUMBER} in the catalogue, or list the cell under \"csv: {missing: [...]}\"", cell)
 	}
 	if unit, _ := f.UnitOf(cell); unit != "" {
 		return fmt.Sprintf("give the column unit: %q in the catalogue", unit)

@@ -28,8 +28,8 @@ type ParquetOptions struct {
 }
 
 // ReadParquet reads a dense set from an Apache Parquet file of size bytes. Columns hold numbers
-// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL, FLOAT16); labels and ids may also be strings and
-// UUIDs. Pages may be plain or compressed by Snappy, gzip, Brotli, Zstandard or LZ4. Nested and
+// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL, FLOAT16); labels and ids can also be strings and
+// UUIDs. Pages can be plain or compressed by Snappy, gzip, Brotli, Zstandard or LZ4. Nested and
 // repeated columns, dates and nulls are refused with the column's name, unless the column is not
 // used. The index that pandas adds (__index_level_0__) is skipped unless it is label or id. The
 // table is a Dense32 if float32 holds every value of all features' types (FLOAT, FLOAT16, BOOLEAN
@@ -56,9 +56,9 @@ func readParquet(r io.ReaderAt, size int64, o ParquetOptions, bounds limits) (*S
 // parquetReader makes a set from a file.
 type parquetReader struct {
 	file   *parquet.File
-	source []int // indices of the file's columns that are not skipped
-	cells  []parquetCell
-	head   csvHead // columns of the file and their uses
+	source []int         // indices of the file's columns that are not skipped
+	cells  []parquetCell // decoders of each column in source; zero for a column without a use
+	head   csvHead       // columns of the file and their uses
 }
 
 // pandasIndex is the name that pandas gives to an index without a name.
@@ -143,7 +143,7 @@ func (p *parquetReader) set(o ParquetOptions, s shape) (*Set, error) {
 	return out, out.checkIDs()
 }
 
-// table reads the features, as float32 if that loses nothing.
+// table reads the features, as float32 if that holds every value of all features' types.
 func (p *parquetReader) table(s shape) (Table, error) {
 	for _, b := range p.head.features {
 		if !p.cells[b].fits32 {
@@ -214,7 +214,7 @@ func inRow(err error, row int) error {
 type parquetCell struct {
 	number func([]byte) float64
 	label  func([]byte) (string, error)
-	fits32 bool
+	fits32 bool // whether float32 holds every value of the column's type
 }
 
 // newParquetCell returns the decoders of a column. It refuses types that are not numbers, and text

@@ -9,15 +9,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// parquetBlocks reads the rows of a parquet file in blocks, column by column. It makes text of labels
-// and ids alone.
+// parquetBlocks reads the rows of a parquet file in blocks, column by column. It converts only labels
+// and ids to text.
 type parquetBlocks struct {
 	text
 	parquetReader
-	cursors  []*parquet.Cursor // for each column of the file that is not skipped; nil if it is not used
+	cursors  []*parquet.Cursor // cursor of each column in source; nil for a column without a use
 	cols     int
-	most     int // rows of a block
-	row      int // rows of all blocks before
+	most     int // largest number of rows in a block
+	row      int // number of rows in all earlier blocks
 	buffer   linalg.Matrix[float64]
 	labeller labeller
 	labels   labelCache
@@ -141,10 +141,11 @@ func (p *parquetBlocks) each(b, n int, visit func(i int, value []byte) error) er
 // labelCache holds the canonical form of labels, so that each class is one text in memory.
 type labelCache map[string]string
 
-// maxCached bounds the labels of a cache. Numbers to predict have more; they are made anew.
+// maxCached bounds the labels of a cache. A regression can have more labels; those that are not in the cache are
+// decoded for each row.
 const maxCached = 1 << 12
 
-// word returns the label of a value, from the cache if it holds it.
+// word returns the label of a value. It calls read if the cache does not hold the label.
 func (c *labelCache) word(value []byte, read func() (string, error)) (string, error) {
 	if label, known := (*c)[string(value)]; known {
 		return label, nil

@@ -16,15 +16,15 @@ import (
 // ColumnSelector is implemented by [Records] that can skip columns.
 type ColumnSelector interface {
 	// Choose limits reading to the columns with the given indices. The fields of other columns are
-	// empty. It refuses a column of an unsupported type. It may be called once, before Next.
+	// empty. Choose refuses a column of an unsupported type. Call it at most once, before Next.
 	Choose(places []int) error
-	// Unreadable returns the reason why the column with the given index cannot be read, or nil. It
-	// is a text after the name of the column.
+	// Unreadable returns the reason why the column with the given index cannot be read, or nil. The
+	// text of the reason goes after the name of the column.
 	Unreadable(place int) error
 }
 
 // WithoutUnreadable returns the rows without the columns that cannot be read. Rows without such
-// columns are returned unchanged.
+// columns, and rows that are no [ColumnSelector], are returned unchanged.
 func WithoutUnreadable(rows Records) (Records, error) {
 	some, can := rows.(ColumnSelector)
 	if !can {
@@ -70,7 +70,7 @@ func (r *readableRecords) Next() (Record, error) {
 // 0, days have the form 2024-03-01, times the form 09:30:00, and timestamps in UTC the form
 // 2024-03-01T09:30:00, without fractions of a second. Nulls and NaN are empty. The index that
 // pandas adds is a column only if the list asked contains the name of the index. The reader holds
-// in memory one page of each column that is read. Errors are *SyntaxError; the line of an error is
+// in memory one page and one dictionary of each column that is read. Errors are *SyntaxError; the line of an error is
 // the row, from 1.
 func OpenParquet(name string, r io.ReaderAt, size int64, asked []string) (Records, error) {
 	return openParquet(name, r, size, asked, defaultLimits())
@@ -233,7 +233,7 @@ func floorDiv(a, b int64) int64 {
 	return a / b
 }
 
-// day formats a day, given in days since 1970. It refuses a year that does not have four digits.
+// day formats a day, given in days since 1970. It refuses a year outside 0 to 9999.
 func day(days int64) (string, error) {
 	y, m, d := date.Of(days)
 	if y < 0 || y > 9999 {

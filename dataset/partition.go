@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Each party of a partition by rows gets at least these numbers of rows and classes. A party with
-// fewer cannot learn alone.
+// ByRows gives each party at least these numbers of rows and classes, because a party with fewer cannot
+// learn alone. ByRowsPlain gives each party at least leastRows rows.
 const (
 	leastRows    = 10
 	leastClasses = 2
@@ -26,11 +26,11 @@ const (
 
 const draws = 100
 
-// ByRows deals rows to parties and returns each party's rows in ascending order. With skew 0 the
-// shares are stratified and equal. A skew > 0 is the concentration alpha of the usual Dirichlet
-// label skew (Yurochkin et al., arXiv 1905.12022, section 4): the rows of each class are divided in
-// proportions drawn from Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more uneven
-// parties; 0.3 is strongly skewed, 100 nearly even.
+// ByRows deals rows to parties and returns each party's rows in ascending order. With skew 0 the shares are
+// stratified, and their sizes differ by one row at most. A skew > 0 is the concentration alpha of the usual
+// Dirichlet label skew (Yurochkin et al., arXiv 1905.12022, section 4): the rows of each class are divided in
+// proportions drawn from Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more uneven parties; 0.3
+// is strongly skewed, 100 nearly even.
 //
 // Every party gets at least 10 rows and 2 classes. A draw that fails is repeated, up to 100 draws
 // in all from the one seed; then ByRows returns an error.
@@ -63,8 +63,8 @@ func ByRows(labels []string, parties int, skew float64, seed uint64) ([][]int, e
 		draws, skew, parties, leastRows, leastClasses)
 }
 
-// ByRowsPlain deals n rows without classes to parties, in equal shares of at least 10 rows. It
-// refuses too few rows.
+// ByRowsPlain deals n rows without classes to parties, in shares of at least 10 rows whose sizes differ by
+// one row at most. It refuses too few rows.
 func ByRowsPlain(n, parties int, seed uint64) ([][]int, error) {
 	if err := checkParties(n, parties); err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (s *stream) skewed(classes [][]int, parties int, alpha float64) [][]int {
 }
 
 // dirichlet draws n shares that sum to 1 from Dirichlet(alpha, ..., alpha). The last bits of
-// math.Log may differ between processors. They could move a row only if a proportion of a class
-// falls that close to half a row.
+// math.Log can differ between processors. They change a partition only if a proportion of a class falls that
+// close to half a row, or a number drawn in logGamma that close to the bound of acceptance.
 func (s *stream) dirichlet(n int, alpha float64) []float64 {
 	shares := make([]float64, n)
 	top := math.Inf(-1)
@@ -162,8 +162,8 @@ func ByColumns(cols, parties int) ([][]int, error) {
 }
 
 // ByColumnRatio gives each party p a run of neighbouring columns in proportion to ratio[p]. The
-// number is rounded and at least 1. It refuses ratios that are not above 0, and more parties than
-// columns.
+// number is rounded and at least 1. ByColumnRatio refuses ratios that are not finite and above 0, and
+// more parties than columns.
 func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	if len(ratio) == 0 || cols < len(ratio) {
 		return nil, fmt.Errorf("dataset: %d columns cannot be divided among %d parties; use fewer parties", cols, len(ratio))
@@ -171,7 +171,7 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	sum := 0.0
 	for p, r := range ratio {
 		if !(r > 0) || math.IsInf(r, 0) {
-			return nil, fmt.Errorf("dataset: the column ratio of party %d (from 0) is %v; it must be above 0", p, r)
+			return nil, fmt.Errorf("dataset: the column ratio of party %d (from 0) is %v; choose a finite number above 0", p, r)
 		}
 		sum += r
 	}
@@ -190,7 +190,7 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 }
 
 // Cover returns a random share of n rows in random order, at least one row. They are the rows of
-// party p in a partition by columns in which parties do not cover all rows. It refuses shares
+// party p in a partition by columns in which parties do not cover all rows. Cover refuses shares
 // outside (0, 1].
 func Cover(n int, share float64, p int, seed uint64) ([]int, error) {
 	if n < 1 || p < 0 || !(share > 0 && share <= 1) {
@@ -202,7 +202,7 @@ func Cover(n int, share float64, p int, seed uint64) ([]int, error) {
 
 // stream draws the random numbers of splits and partitions. Only the PCG generator is from the
 // standard library, since it is a fixed algorithm; the library's methods over it (Shuffle, IntN,
-// NormFloat64) may change with the Go version.
+// NormFloat64) can change with the Go version.
 type stream struct{ source *rand.PCG }
 
 // Each use of a seed has its own stream, so that the split reveals nothing about the partition

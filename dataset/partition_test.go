@@ -196,9 +196,9 @@ func TestByColumnsRefuses(t *testing.T) {
 		{columns(3, 0), "dataset: the partition has 0 parties; choose at least one"},
 		{columns(3, 4), "dataset: 3 columns cannot be divided among 4 parties; use fewer parties"},
 		{ratio(3), "dataset: 3 columns cannot be divided among 0 parties; use fewer parties"},
-		{ratio(3, 1, 0), "dataset: the column ratio of party 1 (from 0) is 0; it must be above 0"},
-		{ratio(3, math.NaN()), "dataset: the column ratio of party 0 (from 0) is NaN; it must be above 0"},
-		{ratio(3, math.Inf(1)), "dataset: the column ratio of party 0 (from 0) is +Inf; it must be above 0"},
+		{ratio(3, 1, 0), "dataset: the column ratio of party 1 (from 0) is 0; choose a finite number above 0"},
+		{ratio(3, math.NaN()), "dataset: the column ratio of party 0 (from 0) is NaN; choose a finite number above 0"},
+		{ratio(3, math.Inf(1)), "dataset: the column ratio of party 0 (from 0) is +Inf; choose a finite number above 0"},
 	}
 	for _, tt := range tests {
 		if tt.err == nil || tt.err.Error() != tt.want {

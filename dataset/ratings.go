@@ -23,8 +23,8 @@ type Rating struct {
 }
 
 // Ratings holds the ratings that users gave to items. Users and items have the names of the text.
-// They are sorted as numbers if all names are integers, else as text, so that the order of the
-// lines does not matter.
+// [ReadRatings] sorts each of the two lists as numbers if all its names are integers, else as text, so that
+// the order of the lines does not matter.
 type Ratings struct {
 	Name         string
 	Users, Items []string
@@ -42,7 +42,7 @@ const longestRating = 4 << 10
 
 // ReadRatings reads ratings in the formats of MovieLens, plain or compressed by gzip. A line has
 // the fields user, item and rating. A fourth field, the time, is on all lines or on none. The
-// fields are separated by tabs, by commas, or by "::". The first line may be a header that begins
+// fields are separated by tabs, by commas, or by "::". The first line can be a header that begins
 // with "user". Ratings are finite decimal numbers, times are integers. If a user rates an item
 // twice, it is unclear which rating holds, and ReadRatings returns an error. Errors are
 // *SyntaxError.
@@ -87,8 +87,8 @@ type ratingsParser struct {
 	lines        map[[2]int]int // line of each pair of user and item
 }
 
-// separators lists the separators in the order in which they are tried. Fields may contain a comma
-// only if another separator is used.
+// separators lists the separators in the order in which they are tried. Fields can contain a comma
+// only if the separator is not a comma.
 func separators() []string { return []string{"\t", "::", ","} }
 
 func (p *ratingsParser) add(line string) error {
@@ -255,7 +255,7 @@ func (r *Ratings) Profiles(list []int) [][]int {
 // uses no randomness. It refuses a k below 2.
 func (r *Ratings) EveryPerUser(k int) (train, test []int, err error) {
 	if k < 2 {
-		return nil, nil, errors.New("dataset: every rating would be held out; choose a k of 2 or more")
+		return nil, nil, fmt.Errorf("dataset: cannot hold out every %d-th rating of a user; choose a number of 2 or more", k)
 	}
 	seen := make([]int, len(r.Users))
 	for i, x := range r.List {

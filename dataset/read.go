@@ -38,9 +38,9 @@ type Options struct {
 }
 
 // Read reads a table in the format that the suffix of name gives. The suffixes .csv, .tsv (tabs
-// unless Options say otherwise), .svm, .libsvm, .txt and .npy may be followed by .gz; .npz and
-// .parquet may not. For any other name the first lines decide: the text is LIBSVM text if a line
-// has index:value after its label, else CSV. Errors are *SyntaxError with the given name.
+// unless Options say otherwise), .svm, .libsvm, .txt and .npy can be followed by .gz; .npz and
+// .parquet cannot. For any other name the first lines decide: the text is LIBSVM text if the first line
+// with two fields or more has index:value after its label, else CSV. Errors are *SyntaxError with the given name.
 //
 // .npz and .parquet need random access. If r has the methods ReadAt and Seek, as files have, it is
 // read in place. Otherwise the content of r is held in memory, up to [MaxArchive] bytes.
@@ -143,7 +143,7 @@ func (t text) skipMark(b *bufio.Reader) error {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return t.errorf(1, "the text is UTF-16; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)")
+		return t.errorf(1, "the text is UTF-16; save it as UTF-8, or for CSV write \"csv: {encoding: utf-16}\" (--encoding utf-16)")
 	case foreignIn(head) != nil:
 		return t.errorf(0, "the file is %s, not text; %s", foreignIn(head).kind, foreignIn(head).remedy)
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
@@ -154,8 +154,8 @@ func (t text) skipMark(b *bufio.Reader) error {
 	return t.checkText(b)
 }
 
-// checkText refuses a file with a zero byte near its beginning, since such a file is not text. It
-// ignores an error of b, because the next read from b returns the error again.
+// checkText refuses JSON, a web page, XML, UTF-16, and a file with a zero byte near its beginning, because
+// such a file is not text. It ignores an error of b, because the next read from b returns the error again.
 func (t text) checkText(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
 	if looksJSON(head) {
@@ -165,7 +165,7 @@ func (t text) checkText(b *bufio.Reader) error {
 		return t.errorf(1, "the text is a web page or XML, not a table; download the table anew, or export it as CSV or parquet")
 	}
 	if looksUTF16(head) {
-		return t.errorf(1, "the text looks like UTF-16 without a byte order mark; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)")
+		return t.errorf(1, "the text looks like UTF-16 without a byte order mark; save it as UTF-8, or for CSV write \"csv: {encoding: utf-16}\" (--encoding utf-16)")
 	}
 	if at := bytes.IndexByte(head, 0); at >= 0 {
 		return t.errorf(1+bytes.Count(head[:at], []byte{'\n'}), "the file is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the suffix of its format")
@@ -173,7 +173,7 @@ func (t text) checkText(b *bufio.Reader) error {
 	return nil
 }
 
-// looksJSON reports whether a text begins like a JSON array or object with a quoted name.
+// looksJSON reports whether a text begins like a JSON object, or like a JSON array of objects, arrays or texts.
 func looksJSON(head []byte) bool {
 	rest := bytes.TrimLeft(head, " \t\r\n")
 	list := bytes.TrimPrefix(rest, []byte{'['})
@@ -184,7 +184,8 @@ func looksJSON(head []byte) bool {
 }
 
 // GuessEncoding returns the encoding that a text without a byte order mark of UTF-8 probably has,
-// among [Encodings], or "" for UTF-8. It reads to the first bytes that are not UTF-8.
+// among [Encodings], or "" for UTF-8. It reads to the first bytes that are not UTF-8, or to
+// the end.
 func GuessEncoding(r io.Reader) string {
 	b := bufio.NewReaderSize(r, readAhead)
 	head, _ := b.Peek(readAhead)
@@ -215,8 +216,8 @@ func looksUTF16(head []byte) bool {
 // isASCII reports whether a byte is a character of ASCII text.
 func isASCII(c byte) bool { return c >= ' ' && c < 0x7f || c == '\t' || c == '\r' || c == '\n' }
 
-// sniffLIBSVM looks for a label followed by index:value in the buffered lines of b. It ignores an
-// error of b, because the next read from b returns the error again.
+// sniffLIBSVM reports whether, in the first buffered line of b with two fields or more, index:value follows
+// the label. It ignores an error of b, because the next read from b returns the error again.
 func sniffLIBSVM(b *bufio.Reader) bool {
 	head, _ := b.Peek(readAhead)
 	for line := range bytes.Lines(head) {

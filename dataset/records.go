@@ -30,7 +30,7 @@ type Delimited interface {
 
 // Record is one row of text, with one trimmed field for each column.
 type Record struct {
-	Line   int // line of the text, from 1; in formats without lines, the row
+	Line   int // line of the text, from 1; in formats without lines, the number of the row
 	Fields []string
 	File   string // name of the file, if the rows come from several; else ""
 }
@@ -49,7 +49,8 @@ type CSVForm struct {
 // Encodings lists the supported encodings of text.
 func Encodings() []string { return []string{"utf-8", "utf-16", "windows-1252", "iso-8859-15"} }
 
-// OpenCSV reads the first line of a CSV text, plain or compressed by gzip, and returns its rows.
+// OpenCSV returns the rows of a CSV text, plain or compressed by gzip. It reads the names of the columns
+// from the first line, unless the form gives them.
 // Errors are *SyntaxError with the given name.
 func OpenCSV(name string, r io.Reader, form CSVForm) (Records, error) {
 	return openCSV(name, r, form, defaultLimits())
@@ -76,7 +77,7 @@ func openCSV(name string, r io.Reader, form CSVForm, bounds limits) (*csvRecords
 	return c, c.begin(form.Headers)
 }
 
-// namesKey returns the key of csv that gives the names of the columns, or "" if the first line does.
+// namesKey returns the key of "csv" that gives the names of the columns, or "" if the first line does.
 func (f CSVForm) namesKey() string {
 	switch {
 	case f.Names != nil:
@@ -120,7 +121,7 @@ type csvRecords struct {
 	in      *csvSource
 	columns []string
 	key     string                 // key of csv that gives the columns: "names", "headers", or "" for the first line
-	ahead   func() (record, error) // returns what was read ahead; nil if nothing was
+	ahead   func() (record, error) // returns the row that was read ahead, or the error; nil if no row was read ahead
 }
 
 // Delimiter implements [Delimited]. The form gives the sign, or the first line shows it.
@@ -168,10 +169,10 @@ func (c *csvRecords) refuseCounts(line int) error {
 	if (CSVOptions{}).shape([]record{{line, c.columns}, second}) == nil {
 		return nil
 	}
-	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
+	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all %d columns by \"csv: {headers: [...]}\" (--headers)", len(second.fields))
 }
 
-// width names what gives the number of columns, and the number.
+// width says, for a message, whether a key or the table gives the number of columns, and the number.
 func (c *csvRecords) width() string {
 	if c.key != "" {
 		return fmt.Sprintf("key %q gives %d names", c.key, len(c.columns))
@@ -182,7 +183,7 @@ func (c *csvRecords) width() string {
 // advice returns the correction of a row whose number of fields differs from the number of columns.
 func (c *csvRecords) advice(row []string) string {
 	if c.key != "" {
-		return fmt.Sprintf("write one name for each column under csv: {%s: [...]} (--%[1]s), or correct the row", c.key)
+		return fmt.Sprintf("write one name for each column under \"csv: {%s: [...]}\" (--%[1]s), or correct the row", c.key)
 	}
 	return widthAdvice(c.columns, row)
 }
@@ -211,8 +212,8 @@ func (c *csvRecords) next() (record, error) {
 	return c.in.next()
 }
 
-// CanonicalLabel returns the form in which labels are compared. Equal numbers are one label: "+1"
-// and "1.0" become "1".
+// CanonicalLabel returns the form in which labels are compared. Equal numbers below 2^53 in
+// magnitude are one label: "+1" and "1.0" become "1".
 func CanonicalLabel(label string) (string, error) { return canonicalLabel(label) }
 
 // RecordsOf returns the rows of a set as text, for readers that interpret cells. Labels and ids
@@ -234,7 +235,7 @@ func RecordsOf(s *Set, label, id string) Records {
 type setRecords struct {
 	set     *Set
 	columns []string
-	extra   [][]string // labels and ids
+	extra   [][]string // columns of the labels and the ids, if the set has them
 	next    int
 	row     []float64
 	fields  []string

@@ -14,8 +14,9 @@ import (
 
 // Append stacks the rows of the sets in order. The sets must have the same number of columns and
 // the same column names, if they have names. Either all sets have labels or none has; the same
-// holds for ids. Dense sets of one precision share their rows with the result; sparse sets give a
-// sparse set; any mixture is copied into float64. Append does not check that the ids of the sets
+// holds for ids, groups, cells to cut at and weights. Dense sets of one precision share their rows with the
+// result; sparse sets give a sparse set; sets of [Typed] tables give such a set; any mixture is copied into
+// float64. Append does not check that the ids of the sets
 // differ; Validate does.
 func Append(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
@@ -210,8 +211,8 @@ func (s *Set) Subset(rows []int) *Set {
 	}
 }
 
-// SelectColumns returns the set with the given columns (from 0) only. Labels, ids, groups, cells to
-// cut at and weights stay.
+// SelectColumns returns the set with the given columns (from 0) only. All other fields
+// stay.
 func (s *Set) SelectColumns(cols []int) *Set {
 	some := *s
 	some.X, some.Columns = s.X.Columns(cols), linalg.At(s.Columns, cols)
@@ -310,14 +311,14 @@ func (s *Set) checkIDs() error {
 	return nil
 }
 
-// Table is a matrix of finite numbers, dense or sparse.
+// Table is a matrix of numbers, dense or sparse. The numbers are finite, except in a [Typed] table.
 type Table interface {
 	Rows() int
 	Cols() int
 	// Row writes all cells of row i into dst, which has length Cols, and returns dst. If dst is
 	// nil, Row allocates it.
 	Row(i int, dst []float64) []float64
-	// Subset returns the given rows in the given order; it may share memory.
+	// Subset returns the given rows in the given order. The two tables can share memory.
 	Subset(rows []int) Table
 	// Columns returns the given columns in the given order.
 	Columns(cols []int) Table
@@ -342,7 +343,7 @@ type Set struct {
 	// Weights holds how often each row counts in the training, as a finite number. A row whose weight
 	// is 0 or less trains nothing.
 	Weights []float64
-	Lines   []int  // line of each row in its file, from 1, so that its owner finds it; in formats without lines, the row
+	Lines   []int  // line of each row in its file, from 1, so that its owner finds it; in formats without lines, the number of the row
 	Filled  []bool // whether the preparation has filled a gap of the row
 }
 
@@ -350,7 +351,7 @@ type Set struct {
 const MaxMagnitude = 1e140
 
 // CheckMagnitude returns an error that names the first number beyond [MaxMagnitude] in the sets, by
-// its line if the set has lines. A set may be nil.
+// its line if the set has lines. A set can be nil.
 func CheckMagnitude(sets ...*Set) error {
 	for _, s := range sets {
 		if s == nil {

@@ -10,10 +10,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Split draws a stratified test set of about the given fraction of the rows, in (0, 1). It returns
-// the rows of both sets (from 0) in ascending order. The test set has the nearest whole number of
-// rows, at least one; its share of each class is the fraction, rounded by largest remainder. Every
-// class keeps a row for training. If no class has two rows, Split returns an error.
+// Split draws a stratified test set of about the given fraction of the rows, in (0, 1). It returns the rows
+// of both sets (from 0) in ascending order. The test set has the nearest whole number of rows, at least one;
+// its share of each class is the fraction, rounded by largest remainder. Every class keeps a row for
+// training, so the test set is smaller if many classes have a single row. If no class has two rows, Split
+// returns an error.
 func Split(labels []string, fraction float64, seed uint64) (train, test []int, err error) {
 	if err := checkFraction(len(labels), fraction); err != nil {
 		return nil, nil, err
@@ -58,7 +59,7 @@ func checkFraction(n int, fraction float64) error {
 }
 
 // testSizes returns the number of test rows of each class. It rounds fraction*len(rows) by largest
-// remainder, so that the total is right.
+// remainder, so that the total is the rounded fraction of all rows, if the classes are large enough.
 func testSizes(classes [][]int, fraction float64) []int {
 	sizes := make([]int, len(classes))
 	rest := make([]float64, len(classes))

@@ -10,7 +10,7 @@ type Summary struct {
 	Classes    []Class // class sizes, nil without labels; for regression, one class for each distinct target
 	Min, Max   float64 // range of all cells, zeros included
 	// Varying counts the columns that are not constant. OnGrid counts the varying columns whose
-	// values are on a grid (see [GridColumns]). Step is the step of a grid that all columns share,
+	// values are on a grid (see [GridColumns]). Step is the step of a grid that all varying columns share,
 	// or 0 if they share none.
 	Varying, OnGrid int
 	Step            float64

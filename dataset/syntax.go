@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
-// SyntaxError reports a fault in a text, or in the answer of a query. Its message has the form
-// NAME:LINE: what is wrong; what to do. Line counts from 1; 0 means the text as a whole. Err wraps
-// the cause if reading itself failed.
+// SyntaxError reports a fault in a text, or in the table that a query returned. The message for a line of a
+// text has the form NAME:LINE: what is wrong; what to do. Line counts from 1; 0 means the text as a whole.
+// Err wraps the cause if reading itself failed.
 type SyntaxError struct {
 	Name string
 	Line int
 	Err  error
-	// Answer states that Name is the file of a query. Line then counts the rows of the answer, which
-	// are no lines of that file.
+	// Answer states that Name is the file of a query. Line then counts the rows of the table that the
+	// query returned.
 	Answer bool
 }
 
@@ -38,7 +38,7 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // ColumnError reports that a table lacks a given column, or that an archive lacks a given array.
 type ColumnError struct {
-	Column string // the given name
+	Column string // given name of the column or the array
 	Err    error  // the whole message
 }
 
@@ -134,7 +134,7 @@ func notDecimal(s string) error {
 	return errNotNumber
 }
 
-// Typed is a table whose cells may be gaps or categories. The numbers in the table are codes of
+// Typed is a table whose cells can be gaps or categories. The numbers in the table are codes of
 // such cells, which must be prepared before anything is computed from the table. [Set.Validate]
 // allows gaps in a Typed table.
 type Typed interface {
@@ -199,8 +199,8 @@ func instant(text string) (string, bool) {
 // names the first row, from 1, whose cell cannot be compared with the bound.
 func (b Bound) From(cells []string) ([]int, error) { return b.FromRow(0, cells) }
 
-// FromRow is like From for some rows of a table, before which the given number of rows precede. Only
-// an error tells the difference.
+// FromRow is like From for the cells of a part of a table. The argument before is the number of rows before
+// this part; an error counts them. The returned indices do not.
 func (b Bound) FromRow(before int, cells []string) ([]int, error) {
 	var rows []int
 	for i, cell := range cells {

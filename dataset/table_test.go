@@ -130,14 +130,14 @@ func TestNewCSRRefuses(t *testing.T) {
 		data    []float64
 		want    string
 	}{
-		{"too wide", MaxColumns + 1, []int{0}, nil, nil, "dataset: a sparse table has 16777217 columns; at most 16777216 are allowed"},
+		{"too wide", MaxColumns + 1, []int{0}, nil, nil, "dataset: a sparse table has 16777217 columns; choose 0 to 16777216"},
 		{"no indptr", 1, nil, nil, nil, "dataset: indptr must run from 0 to the common length of indices and data; indices has 0 entries and data has 0"},
 		{"short indices", 1, []int{0, 1}, nil, []float64{1}, "dataset: indptr must run from 0 to the common length of indices and data; indices has 0 entries and data has 1"},
-		{"descending indptr", 2, []int{0, 2, 1, 2}, []int32{0, 1}, []float64{1, 1}, "dataset: indptr decreases or exceeds the number of entries at row 1"},
-		{"indptr beyond the end", 2, []int{0, 9, 2}, []int32{0, 1}, []float64{1, 1}, "dataset: indptr decreases or exceeds the number of entries at row 0"},
-		{"unsorted", 2, []int{0, 2}, []int32{1, 0}, []float64{1, 1}, "dataset: row 0: column 0 follows column 1, but columns must increase and be below 2; sort the row and merge its duplicates"},
-		{"column too large", 2, []int{0, 1}, []int32{2}, []float64{1}, "dataset: row 0: column 2 follows column -1, but columns must increase and be below 2; sort the row and merge its duplicates"},
-		{"negative column", 2, []int{0, 1}, []int32{-1}, []float64{1}, "dataset: row 0: column -1 follows column -1, but columns must increase and be below 2; sort the row and merge its duplicates"},
+		{"descending indptr", 2, []int{0, 2, 1, 2}, []int32{0, 1}, []float64{1, 1}, "dataset: indptr decreases from 2 to 1 after row 1; give the index of each row's first entry"},
+		{"indptr beyond the end", 2, []int{0, 9, 2}, []int32{0, 1}, []float64{1, 1}, "dataset: indptr gives row 0 an end of 9, but there are 2 entries; give the index of each row's first entry"},
+		{"unsorted", 2, []int{0, 2}, []int32{1, 0}, []float64{1, 1}, "dataset: row 0: column 0 follows column 1; sort the row and merge its duplicates"},
+		{"column too large", 2, []int{0, 1}, []int32{2}, []float64{1}, "dataset: row 0: column 2 (from 0) is outside the table of 2 columns; correct the index"},
+		{"negative column", 2, []int{0, 1}, []int32{-1}, []float64{1}, "dataset: row 0: column -1 (from 0) is outside the table of 2 columns; correct the index"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package dataset
 
 // Tally counts the values of a column to find out whether it is nearly constant. It stops counting
-// when enough rows differ from the commonest value. It therefore holds few different values, even
+// when enough rows differ from the value that is the commonest so far. It therefore holds few different values, even
 // for many rows.
 type Tally struct {
 	Least  int // a column varies if at least this many rows differ from its commonest value
@@ -12,7 +12,7 @@ type Tally struct {
 	varies bool
 }
 
-// Add counts a value that the given number of rows hold. It reports whether the column may still be
+// Add counts a value that the given number of rows hold. It reports whether the column can still be
 // nearly constant.
 func (t *Tally) Add(v float64, rows int) bool {
 	if t.varies {

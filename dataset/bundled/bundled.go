@@ -50,7 +50,7 @@ func Names() []string {
 }
 
 // Lookup returns the description of the named data set. The error for an unknown name lists the
-// names and suggests the nearest one.
+// names and suggests a similar one, if there is one.
 func Lookup(name string) (Info, error) {
 	for _, info := range catalogue() {
 		if info.Name == name {

@@ -21,10 +21,10 @@ const (
 )
 
 // Bells returns random rows with labels "0" and "1" from a sum of radial basis functions. The label
-// "1" means that the sum is not below its median; one label in twenty is flipped. Each row has
+// "1" means that the sum is not below its median; about one label in twenty is flipped. Each row has
 // normal numbers in randomly drawn columns and zeros in the others. The density is the share of
-// columns with normal numbers. A density of 1 gives a dense table, a smaller density a sparse
-// table.
+// columns with normal numbers. A table with normal numbers in all columns is dense, any
+// other is sparse.
 func Bells(rows, columns int, density float64) (*dataset.Set, error) {
 	return bellsOver(rows, columns, density, func(values []float64, s *prg.Stream) { s.Normals(values) })
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// These constants set the distance of the classes and the noise. The variance of every column is 1.
+// These constants set the distance of the classes and the noise. Within a class, every column has the variance 1.
 const (
 	apart = .25 // mean of each column in class "1"; in class "0" it is -apart
 	wrong = .02 // share of wrong labels
 )
 
 // Clouds returns random float32 rows that belong in turn to two overlapping classes. The numbers
-// are normal around the mean of their class, and one label in fifty is wrong. With 100 columns, two
-// rows in 10,000 are on the wrong side of the plane between the clouds, besides those with wrong
+// are normal around the mean of their class, and about one label in fifty is wrong. With 100 columns, six
+// rows in 1,000 are on the wrong side of the plane between the clouds, besides those with wrong
 // labels.
 func Clouds(rows, columns int) (*dataset.Set, error) {
 	if err := check(rows, columns, columns); err != nil {

@@ -12,12 +12,12 @@ import (
 // deviation is 1, so the means of two clusters are about as far apart as the means of the clouds.
 const scatter = .35
 
-// MaxClasses bounds the number of classes.
+// MaxClasses bounds the number of classes of [Clusters].
 const MaxClasses = 1024
 
 // Clusters returns random float32 rows that belong in turn to the classes "0", "1" and so on. The
-// numbers are normal, with variance 1 around the mean of their class. One label in fifty is drawn
-// anew.
+// numbers are normal, with variance 1 around the mean of their class. About one label in fifty is
+// drawn anew.
 func Clusters(rows, columns, classes int) (*dataset.Set, error) {
 	if err := check(rows, columns, columns); err != nil {
 		return nil, err

@@ -3,6 +3,6 @@
 //
 //	set, err := generated.Clouds(1_000_000, 100) // 400 MB
 //
-// A table is a function of its size alone, and ratings also of a seed: everyone who generates
-// them gets the same ones.
+// A table depends only on the arguments of the function that makes it: everyone who calls the function with
+// the same arguments gets the same table.
 package generated

@@ -11,7 +11,7 @@ import (
 const genres = 8
 
 // Ratings generates ratings for demonstrations without real ratings. Every person likes two of
-// eight genres and rates the given number of items, four fifths of them in the liked genres; items
+// eight genres and rates the given number of items, most of them in the liked genres; items
 // with a low index are popular. The number of items must be at least twice the number of ratings of
 // a person.
 func Ratings(people, items, each int, seed [32]byte) *dataset.Ratings {

@@ -17,12 +17,12 @@ type Scaling string
 // These are the scalings that a preparation can apply itself.
 const (
 	Unscaled Scaling = ""
-	Standard Scaling = "standard" // scales to mean 0 and variance 1 over all rows, with gaps filled
-	Ranged   Scaling = "range"    // scales the schema's range to [0, 1]; needs no fit
+	Standard Scaling = "standard" // scales to mean 0 and variance 1 over the training rows, with gaps filled
+	Ranged   Scaling = "range"    // scales the schema's range to [0, 1]; needs no rows
 )
 
-// FitAlone fits a preparation to the given training rows without sums from other parties. The fit
-// is exact. No data leave the process.
+// FitAlone fits a preparation to the given training rows without sums from other parties. Unlike
+// [Plan.Fit], FitAlone rounds no numbers to steps of the range and groups none into bins. No data leave the process.
 func FitAlone(f *Frame, rows []int, scaling Scaling) (*Preparation, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("prepare: there are no training rows; give at least one")
@@ -48,7 +48,7 @@ func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
 	if fit.fill, err = c.fill(f.values(rows, j), fit.categories, f.words[j]); err == nil && math.IsInf(fit.fill, 0) {
 		return errLarge
 	}
-	if c.Ranged() && !isGap(fit.fill) { // rounding may move a mean out of the range
+	if c.Ranged() && !isGap(fit.fill) { // rounding can move a mean out of the range
 		fit.fill = min(max(fit.fill, c.Range[0]), c.Range[1])
 	}
 	return err
@@ -120,7 +120,7 @@ func mostFrequent(counts []int64) (float64, error) {
 	return float64(at), nil
 }
 
-// scaleAlone sets the scaling, by default from the mean and variance of the prepared training rows.
+// scaleAlone sets the scaling. Standard takes it from the mean and variance of the prepared training rows.
 func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 	if scaling == Unscaled {
 		return nil
@@ -197,15 +197,16 @@ func (c *Column) transformedRange() (low, high float64, err error) {
 	case c.Ordered:
 		return 0, float64(max(1, len(c.Categories)-1)), nil
 	case !c.Ranged():
-		return 0, 0, errors.New("has no range to scale by; add range: [least, greatest], or use another scale")
+		return 0, 0, errors.New("has no range to scale by; add \"range: [least, greatest]\", or use another \"scale\"")
 	}
 	return c.transformed(c.Range[0]), c.transformed(c.Range[1]), nil
 }
 
 // Proposal returns the words that a party proposes as categories of a column, sorted. A word must
 // occur in at least minRows of the given rows. Of more than [MaxAgreed] such words, Proposal
-// returns the most frequent. It refuses a column in which most words differ, since such words are
-// no categories.
+// returns the most frequent. It refuses a column with more different words than half of its cells with
+// a word, because such words are no categories, a word of more than [MaxWord] bytes, and words that no category can
+// be called.
 func (f *Frame) Proposal(rows []int, column, minRows int) ([]string, error) {
 	counts := make([]int, len(f.words[column]))
 	total, different := 0, 0

@@ -78,7 +78,7 @@ func (r *reader) parseWeight(word string) (float64, error) {
 
 // comparableForm converts a cell to the form in which all parties compare cells. A date is read by
 // the column's own format and written as 2006-01-02T15:04:05. A number has the schema's unit and a
-// decimal point.
+// decimal point. Any other word is returned unchanged.
 func (r *reader) comparableForm(word string) (string, error) {
 	formats := r.cut.theirs.Format
 	if j := r.Schema.Index(r.Cut); j >= 0 && r.Schema[j].Type == Date {

@@ -2,6 +2,7 @@ package prepare
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -13,7 +14,7 @@ type Blocks struct {
 	table Table
 	from  dataset.Records
 	read  *reader
-	most  int  // rows of a block
+	most  int  // largest number of rows in a block
 	any   bool // whether a block was read
 }
 
@@ -24,7 +25,7 @@ var _ dataset.Blocks = (*Blocks)(nil)
 // memory; see [RepeatedID].
 func OpenBlocks(from dataset.Records, t Table, rows int) (*Blocks, error) {
 	if rows < 1 {
-		return nil, t.refuse(0, errors.New("a block has at least one row"))
+		return nil, t.refuse(0, fmt.Errorf("blocks of %d rows cannot be read; choose at least 1", rows))
 	}
 	r, err := t.open(from)
 	if err != nil {

@@ -96,7 +96,7 @@ func (c *Column) checkRange() error {
 	}
 	switch {
 	case c.Outside != OutsideRefuse && !c.Ranged():
-		return errors.New("the key \"outside\" needs a range; add range: [least, greatest], or remove \"outside\"")
+		return errors.New("the key \"outside\" needs a range; add \"range: [least, greatest]\", or remove \"outside\"")
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (c *Column) checkDate() error {
 	case (c.As == Days) != (c.Since != ""):
 		return errors.New("\"as: days\" and the key \"since\" require each other; write both, as in \"as: days, since: 2020-01-01\", or neither")
 	}
-	if c.Format != "" { // without it each table names its own
+	if c.Format != "" { // without a format, each table names its own
 		if err := checkFormat(c.Format); err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (c *Column) checkWords() error {
 		return nil
 	}
 	if len(c.True) == 0 || len(c.False) == 0 {
-		return errors.New("a boolean column needs words for both values; write true: [yes, 1] and false: [no, 0]")
+		return errors.New("a boolean column needs words for both values; write \"true: [yes, 1]\" and \"false: [no, 0]\"")
 	}
 	for _, word := range c.True {
 		if slices.Contains(c.False, word) {
@@ -270,7 +270,7 @@ func (s Schema) CheckScaling(scaling Scaling) error {
 // Check refuses a schema whose columns contradict each other.
 func (s Schema) Check() error {
 	if len(s) == 0 || len(s) > MaxColumns {
-		return fmt.Errorf("a schema may have 1 to %d columns; this schema has %d", MaxColumns, len(s))
+		return fmt.Errorf("the schema has %d columns; give 1 to %d", len(s), MaxColumns)
 	}
 	if one, other, found := fuzzymatch.Clash(s.Names()); found {
 		one, other = fuzzymatch.Quote(one, other)

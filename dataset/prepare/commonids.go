@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// likenesses lists the steps that may give ids of several parties one form, from the weakest on.
-// Step nfc comes only with the others.
+// likenesses lists sets of steps that can give different spellings of an id one form, from the weakest set
+// to the strongest. The step nfc comes only with the others.
 func likenesses() [][]string {
 	return [][]string{{"trim"}, {"lower"}, {"trim", "lower"}, {"nfc", "trim", "lower"}}
 }
 
-// CommonIDs counts the ids that are common to all tables, and the ids that further steps would make
-// common. Of the likenesses that make most ids common without making two ids of a table equal, it
-// returns the weakest, or nil if none makes more ids common than there are.
+// CommonIDs counts the ids that are in all tables. It also returns the set of steps, such as "trim", after which
+// most ids would be in all tables, and the number of these ids as alike. Of several such sets it returns the weakest.
+// It considers no set that makes two ids of a table equal. If no set raises the count, steps is nil.
 func CommonIDs(tables [][]string) (common, alike int, steps []string) {
 	common = countCommon(tables)
 	alike = common
 	if slices.ContainsFunc(tables, func(ids []string) bool { return len(ids) == common }) {
-		return common, alike, nil // a table has no further id
+		return common, alike, nil // all ids of a table are common already
 	}
 	for _, s := range likenesses() {
 		if again := renormalized(tables, s); again != nil {
@@ -30,7 +30,7 @@ func CommonIDs(tables [][]string) (common, alike int, steps []string) {
 	return common, alike, steps
 }
 
-// WithSteps returns the rule with further steps after its own.
+// WithSteps returns the rule with the given steps after its own. It repeats no step.
 func (r IDRule) WithSteps(steps []string) IDRule {
 	r.Normalize = slices.Clone(r.Normalize)
 	for _, s := range steps {

@@ -51,8 +51,8 @@ type clock struct {
 // moment is a day and the elapsed fraction of the day.
 type moment struct {
 	year, month int
-	days        int64 // since 1970-01-01
-	passed      float64
+	days        int64   // days since 1970-01-01
+	passed      float64 // elapsed fraction of the day, from 0 to below 1
 }
 
 // iso writes the moment to the second, as 2006-01-02T15:04:05.
@@ -83,7 +83,7 @@ func (f *Formats) UnmarshalYAML(n *yaml.Node) error {
 	case yaml.SequenceNode:
 		return n.Decode((*[]string)(f))
 	}
-	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: format is a format of dates such as \"%%d.%%m.%%Y\", or a list of formats", n.Line)}}
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: \"format\" is neither a format of dates, such as \"%%d.%%m.%%Y\", nor a list of formats", n.Line)}}
 }
 
 // MarshalYAML writes a single format as a word.
@@ -239,7 +239,7 @@ func (c *clock) readAMPM() bool {
 	return ok
 }
 
-// time returns the moment, or false for a day that does not exist, such as the 30th of February.
+// time returns the moment, or false for a day or a time of day that does not exist, such as the 30th of February.
 func (c *clock) time() (moment, bool) {
 	if c.halfDay >= 0 {
 		if c.hour < 1 || c.hour > 12 {

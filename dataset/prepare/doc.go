@@ -2,12 +2,12 @@
 //
 // A job's [Schema] describes the columns for all parties. A party's own [Mapping] describes how
 // its file differs: other names, words and units. [Read] gives a [Frame], whose cells are typed
-// and may be gaps. A [Preparation] holds the values that fill gaps and the agreed categories; it
+// and can be gaps. A [Preparation] holds the values that fill gaps and the agreed categories; it
 // makes the table of numbers that learners read. The order of the steps is always the same:
 //
 //	rename, values, parse, unit, range      Read, row by row
 //	fill gaps, transform, one-hot           Preparation.Apply
-//	scale                                   Preparation.Scaling; one-hot columns are not scaled
+//	scale                                   by Preparation.Offset and Factor; one-hot columns are not scaled
 //
 // A preparation is fitted on training rows: by [FitAlone] if one party has all rows of a column,
 // or by [Plan.Vector] and [Plan.Fit] from sums of integers over several parties. The names of

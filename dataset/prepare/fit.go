@@ -149,8 +149,8 @@ func (p *Plan) standardise(out *Preparation, all []sums) {
 	}
 }
 
-// moments returns the mean and variance of the transformed numbers. It computes with integers
-// until the last step.
+// moments returns the mean and variance of the transformed numbers, with the number fill in each gap. It computes
+// with integers until the last step.
 func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 	first, second := new(big.Int).Set(s.scaled), new(big.Int).Set(s.squares)
 	if s.gaps > 0 {
@@ -168,7 +168,8 @@ func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 	return mean, float64(share*(high-low)) * (high - low)
 }
 
-// fromLimbs returns the number with the given limbs. A limb may be a sum over parties.
+// fromLimbs returns the number with the given limbs. A limb can be a sum over parties, which has
+// more than limbBits bits.
 func fromLimbs(limbs []int64) *big.Int {
 	x := new(big.Int)
 	for i := len(limbs) - 1; i >= 0; i-- {

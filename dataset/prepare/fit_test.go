@@ -52,9 +52,9 @@ func TestPlanRefuses(t *testing.T) {
 		scaling Scaling
 		want    string
 	}{
-		{Column{Name: "a"}, Standard, `column "a" has no range, without which its numbers cannot be summed over parties; add range: [least, greatest]`},
-		{Column{Name: "a", Missing: FillMean}, Unscaled, `column "a" has no range, without which its numbers cannot be summed over parties; add range: [least, greatest]`},
-		{Column{Name: "a"}, Ranged, `column "a" has no range to scale by; add range: [least, greatest], or use another scale`},
+		{Column{Name: "a"}, Standard, `column "a" has no range, without which its numbers cannot be summed over parties; add "range: [least, greatest]"`},
+		{Column{Name: "a", Missing: FillMean}, Unscaled, `column "a" has no range, without which its numbers cannot be summed over parties; add "range: [least, greatest]"`},
+		{Column{Name: "a"}, Ranged, `column "a" has no range to scale by; add "range: [least, greatest]", or use another "scale"`},
 	} {
 		_, err := NewPlan(checked(t, Schema{tt.column}), tt.scaling)
 		wantError(t, err, tt.want)

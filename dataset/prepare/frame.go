@@ -22,8 +22,8 @@ type Frame struct {
 	// Dropped counts the rows that were left out because of a gap.
 	Dropped int
 	// Outside counts, for each column, the cells outside the column's range. Such a cell was
-	// replaced by a gap or by an end of the range. Outside is nil if the frame is a part of a
-	// table.
+	// replaced by a gap or by an end of the range. Outside is nil if the frame holds chosen rows
+	// or the rows of two frames.
 	Outside []int
 	// Absent lists the columns that the table lacked; all of their cells are gaps.
 	Absent []string

@@ -55,8 +55,7 @@ type Theirs struct {
 	Format    Formats `yaml:"format,omitempty" json:",omitempty"`    // the file's formats of dates
 }
 
-// Factor multiplies a column's numbers. A text cannot give the factor 0, which the zero value means
-// to be absent.
+// Factor multiplies a column's numbers. The zero value means that there is no factor; a text cannot give 0.
 type Factor float64
 
 // UnmarshalYAML reads a factor. It refuses 0, which would make all numbers of a column equal.
@@ -65,7 +64,7 @@ func (f *Factor) UnmarshalYAML(n *yaml.Node) error {
 		return err
 	}
 	if *f == 0 {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: times is 0, which makes all numbers of the column equal; write a number above 0, or remove the key", n.Line)}}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: \"times\" is 0, which makes all numbers of the column equal; write a number above 0, or remove the key", n.Line)}}
 	}
 	return nil
 }
@@ -137,7 +136,7 @@ func checkThousands(form dataset.NumberForm) error {
 	return nil
 }
 
-// checkText refuses keys of csv that contradict each other.
+// checkText refuses keys of csv with unknown values, and keys that contradict each other.
 func (c CSV) checkText() error {
 	if err := checkThousands(c.Numbers()); err != nil {
 		return fmt.Errorf("csv: %w", err)
@@ -153,7 +152,7 @@ func (c CSV) checkText() error {
 	return nil
 }
 
-// Check refuses a mapping that contradicts itself.
+// Check refuses a mapping that has unknown values or contradicts itself.
 func (m *Mapping) Check() error {
 	switch {
 	case !slices.Contains([]string{"", ",", ";", "\t", "|", " ", ":"}, m.CSV.Delimiter):
@@ -179,7 +178,7 @@ func (m *Mapping) checkColumns() error {
 		c := m.Columns[name]
 		switch {
 		case c.Times < 0 || !isFinite(float64(c.Times)):
-			return fmt.Errorf("column %s has times: %g; write a number above 0", dataset.Quote(name), c.Times)
+			return fmt.Errorf("column %s has \"times: %g\"; write a number above 0", dataset.Quote(name), c.Times)
 		case slices.Contains(m.Drop, name):
 			return fmt.Errorf("column %s is listed under \"drop\" and under \"columns\"; remove it from one of the two", dataset.Quote(name))
 		}
@@ -347,7 +346,7 @@ func (e *UnlikeError) Public() string {
 func adviceOnMissing(name string, columns, names []string) string {
 	switch i := slices.Index(columns, name); {
 	case i >= 0 && names[i] == "":
-		return "the catalogue leaves the column out; remove it from drop, or list it in keep"
+		return "the catalogue leaves the column out; remove it from \"drop\", or list it in \"keep\""
 	case i >= 0:
 		return fmt.Sprintf("the catalogue renames it to %s; write %s", dataset.Quote(names[i]), dataset.Quote(names[i]))
 	}

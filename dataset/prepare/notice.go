@@ -32,7 +32,7 @@ type middle struct {
 func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
 	for _, m := range f.merged(rows, p.categories) {
-		list = append(list, fmt.Sprintf("column %s: %d of this party's %d training rows hold words that no party has in %d training rows; they count as %s", dataset.Quote(m.Column), m.Rows, len(rows), Least, m.CountAs))
+		list = append(list, fmt.Sprintf("column %s: %d of this party's %d training rows hold words that no party has in at least %d training rows; they count as %s", dataset.Quote(m.Column), m.Rows, len(rows), Least, m.CountAs))
 	}
 	for j, s := range p.split(sum) {
 		c := &p.schema[j]
@@ -46,7 +46,7 @@ func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 		}
 		own := median(values)
 		if common.isFar(c, own) {
-			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s over all parties is %.4g; check the column's unit, and times: in the catalogue",
+			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s over all parties is %.4g; check the column's unit, and \"times\" in the catalogue",
 				dataset.Quote(c.Name), common.onScale(c, own), common.named(), common.value))
 		}
 	}

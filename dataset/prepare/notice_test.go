@@ -97,7 +97,7 @@ func TestNoticesOfSpelling(t *testing.T) {
 	}
 	got := plan.Notices(sum, f, all(f))
 	want := `column "sex": 2 of this party's training rows hold "F", which differs from the agreed category "f" only by case`
-	merged := `column "sex": 3 of this party's 4 training rows hold words that no party has in 10 training rows; they count as other`
+	merged := `column "sex": 3 of this party's 4 training rows hold words that no party has in at least 10 training rows; they count as other`
 	if len(got) != 2 || got[0] != merged || !strings.HasPrefix(got[1], want) {
 		t.Errorf("notices %q, want %q", got, want)
 	}

@@ -69,7 +69,7 @@ func TestOwnFormsRefuse(t *testing.T) {
 	}{
 		"groups of two":       {number, `{csv: {thousands: ","}}`, "a\n\"1,23\"\n", `t.csv:2: column "a" holds "1,23", which is not a number with commas between thousands; correct the cell, or write csv: {decimal: ","} in the catalogue`},
 		"point for thousands": {number, `{csv: {decimal: ","}}`, "a;b\n1.600,5;2\n", `t.csv:2: column "a" holds "1.600,5", which is not a number with a decimal comma; correct the cell, or write csv: {decimal: ",", thousands: "."} in the catalogue`},
-		"limit":               {number, `{}`, "a\n<5\n", `t.csv:2: column "a" holds "<5", which is not a number; correct the cell, or give the column values: {"<5": NUMBER} in the catalogue, or list the cell under csv: {missing: [...]}`},
+		"limit":               {number, `{}`, "a\n<5\n", `t.csv:2: column "a" holds "<5", which is not a number; correct the cell, or give the column values: {"<5": NUMBER} in the catalogue, or list the cell under "csv: {missing: [...]}"`},
 		"percent":             {number, `{}`, "a\n5%\n", `t.csv:2: column "a" holds "5%", which is not a number; correct the cell, or give the column unit: "%" in the catalogue`},
 		"currency":            {number, `{}`, "a\n5 €\n", `t.csv:2: column "a" holds "5 €", which is not a number; correct the cell, or give the column unit: "€" in the catalogue`},
 		"third format":        {day, dates, "day\n1/3/2024\n", `t.csv:2: column "day" holds "1/3/2024", which is not a date of one of the forms %d.%m.%Y, %Y-%m-%d; correct the cell or the formats`},

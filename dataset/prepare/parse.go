@@ -49,7 +49,7 @@ func noNumber(word string, form dataset.NumberForm, err error) error {
 	if advice := form.Advice(word); advice != "" {
 		return fmt.Errorf("%w; correct the cell, or %s", err, advice)
 	}
-	return fmt.Errorf("%w; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type", err)
+	return fmt.Errorf("%w; correct the cell, list the word under \"csv: {missing: [...]}\" in the catalogue, or give the column another type", err)
 }
 
 func (c *Column) parseBoolean(word string) (float64, error) {

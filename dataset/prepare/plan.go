@@ -45,13 +45,13 @@ type entry struct {
 
 // These numbers set the sizes of the integers in a vector.
 const (
-	fraction  = 52 // bits of a number's place within its range
+	fraction  = 52 // bits of a number's distance from the low end of its range
 	limbBits  = 32
-	rawLimbs  = 3 // limbs of a sum of up to 2^32 numbers of 52 bits
-	powLimbs  = 5 // limbs of a sum of up to 2^32 squares of 104 bits
-	Bins      = 1024
+	rawLimbs  = 3               // limbs of a sum of up to 2^32 numbers of 52 bits
+	powLimbs  = 5               // limbs of a sum of up to 2^32 squares of 104 bits
+	Bins      = 1024            // number of equal parts of a range, for a median
 	EntryTop  = 1<<limbBits - 1 // largest entry of one party's vector
-	leastSeen = 100             // least number of values over all parties together
+	leastSeen = 100             // least number of a column's values, over all parties together, for a fit
 )
 
 // Least is the number of training rows in which a word must occur before a party reveals the word.
@@ -62,7 +62,7 @@ const Least = 10
 // MaxUnited bounds the agreed categories of a column over all parties.
 const MaxUnited = 1 << 10
 
-// NewPlan plans the sums for a schema. The vector's length follows from the schema alone.
+// NewPlan plans the sums for a schema. The vector's length follows from the schema and the scaling alone.
 func NewPlan(s Schema, scaling Scaling) (*Plan, error) {
 	if err := s.CheckScaling(scaling); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (p *Plan) plan(j int) error {
 		}
 	}
 	if (scaled || c.Missing == FillMean || c.Missing == FillMedian) && !c.Ranged() && !c.Ordered {
-		return errors.New("has no range, without which its numbers cannot be summed over parties; add range: [least, greatest]")
+		return errors.New("has no range, without which its numbers cannot be summed over parties; add \"range: [least, greatest]\"")
 	}
 	before := len(p.entries)
 	switch c.Missing {
@@ -151,8 +151,9 @@ func (p *Plan) words(j int) int {
 // Entries returns the length of a vector. It is 0 if parties have nothing to add up.
 func (p *Plan) Entries() int { return len(p.entries) }
 
-// Vector returns a party's entries over its training rows. If a value occurs in fewer than [Least]
-// rows, it is counted as the commonest value or as the category "other". Vector refuses a column in
+// Vector returns a party's entries over its training rows. If a word occurs in fewer than [Least]
+// rows, it is counted as the commonest word or as the category "other". Fewer than Least deviating numbers of an
+// otherwise constant column are counted as its commonest number. Vector refuses a column in
 // which the party has too few values.
 func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
 	cells := p.masks(f, rows)
@@ -233,7 +234,7 @@ func foldEnds(bins []int64) {
 }
 
 // foldUp adds small counts to the next bin, in the given order, until a bin counts at least Least
-// values. The last bin may count fewer. It returns the place of that bin in the order.
+// values. The last bin can count fewer. foldUp returns the place of that bin in the order.
 func foldUp(bins []int64, at func(i int) int) int {
 	carried := int64(0)
 	for i := range bins {
@@ -252,7 +253,7 @@ const scale52 = 1 << fraction
 
 // steps returns the distance of a number from the low end of a range, in whole steps.
 func (c *Column) steps(v, low, high float64) *big.Int {
-	share := min(max((v-low)/(high-low), 0), 1) // rounding may put a transformed number outside the range
+	share := min(max((v-low)/(high-low), 0), 1) // rounding can put a transformed number outside the range
 	return big.NewInt(int64(math.Round(share * scale52)))
 }
 

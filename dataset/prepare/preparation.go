@@ -17,7 +17,7 @@ type Preparation struct {
 	schema  Schema
 	columns []fitted
 	// Offset and Factor scale each prepared column x to (x - Offset) * Factor. They are nil without
-	// scaling. One-hot, indicator and boolean columns have 0 and 1.
+	// scaling. One-hot, indicator and boolean columns have the offset 0 and the factor 1.
 	Offset, Factor []float64
 }
 

@@ -27,15 +27,15 @@ func (c *Column) checkPublic() error {
 	case c.Agree:
 		return errors.New("has categories on which the parties agree; list its categories")
 	case c.fillsByRows():
-		return fmt.Errorf("fills gaps with a value that is computed from the rows (%s); write a usual value that nobody computes from rows, such as missing: 80", c.Missing)
+		return fmt.Errorf("fills gaps with a value that is computed from the rows (%s); write a usual value that nobody computes from rows, such as \"missing: 80\"", c.Missing)
 	case c.Missing == FillError || c.Missing == FillDropRow:
-		return errors.New("has no value for gaps; write a usual one, such as missing: 80, which is used only if there is a gap")
+		return errors.New("has no value for gaps; write a usual one, such as \"missing: 80\", which is used only if there is a gap")
 	case numbers && !c.Ranged():
-		return errors.New("has no range; add range: [least, greatest], from general knowledge and not from the data")
+		return errors.New("has no range; add \"range: [least, greatest]\", from general knowledge and not from the data")
 	case numbers && c.Outside == OutsideRefuse && !c.withinAlways():
-		return errors.New("refuses numbers outside its range; write outside: clip")
+		return errors.New("refuses numbers outside its range; write \"outside: clip\"")
 	case c.Type == Category && c.Unknown == UnknownError:
-		return errors.New("refuses words outside its categories; write unknown: other")
+		return errors.New("refuses words outside its categories; write \"unknown: other\"")
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (p *Preparation) ScaledByRange() bool {
 func (c *Column) withinAlways() bool { return c.Type == Date && (c.As == Month || c.As == Weekday) }
 
 // Longest returns an upper bound of the Euclidean length of a prepared row, which follows from the
-// schema and the scaling alone. Every number has a range; see [Schema.CheckPublic].
+// schema and the scaling alone. Every number must have a range; see [Schema.CheckPublic].
 func (s Schema) Longest(scaling Scaling) (float64, error) {
 	squares := 0.0
 	for j := range s {

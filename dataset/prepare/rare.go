@@ -15,10 +15,10 @@ type Rare struct {
 }
 
 // Common returns the prepared table of a frame, with common values in place of rare ones. Sums over
-// parties are computed from this table. A value is rare if fewer than [Least] of the given rows
+// parties are computed from this table. A word is rare if fewer than [Least] of the given rows
 // have it. A rare word is replaced by the category "other", if the column has this category and
 // enough rows belong to it; otherwise it is replaced by the commonest word. Rare truth values, rare
-// gaps, and the deviating numbers of an otherwise constant column are replaced, too.
+// gaps, and fewer than Least deviating numbers of an otherwise constant column are replaced, too.
 func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
 	return p.apply(f, p.masks(f, rows))
 }
@@ -58,7 +58,7 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 // Merged describes the words of a column that are outside the agreed categories.
 type Merged struct {
 	Column  string
-	CountAs string   // what such a word becomes: other or zeros
+	CountAs string   // what such a word becomes: "other" or "zeros"
 	Words   []string // words that are not agreed, in the order of their first rows
 	Rows    int      // number of given rows with such a word
 }
@@ -239,7 +239,7 @@ func (c *Column) ownFill(values []float64, categories []string) float64 {
 		return unseen // all words of the column are outside the categories
 	}
 	if c.Ranged() && (c.Type == Number || c.Type == Date) {
-		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding may have left the range
+		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding can have left the range
 	}
 	return fill
 }

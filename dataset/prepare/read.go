@@ -17,7 +17,7 @@ import (
 // Table describes a table to be read.
 type Table struct {
 	Name    string // name of the table in messages
-	Answer  bool   // whether Name is the file of a query, whose answer has rows and no lines
+	Answer  bool   // whether Name is the file of a query; the table that it returns has rows and no lines
 	Schema  Schema // if nil, all columns without another use hold numbers without gaps
 	Mapping Mapping
 	Label   string // column of the labels by the federation's name, "" for none
@@ -27,7 +27,7 @@ type Table struct {
 	Weight  string // column of the rows' weights by the federation's name, "" for none
 	// Weights is the range of the weights; zero for any number.
 	Weights [2]float64
-	Gaps    bool // whether labels may be missing; a missing label is ""
+	Gaps    bool // whether labels are allowed to be missing; a missing label is ""
 	// Labelled are columns of labels in which each row needs a value: a row with a gap in one of
 	// them is left out, and its other cells are not parsed.
 	Labelled []string
@@ -37,9 +37,9 @@ type Table struct {
 	// Features lists the feature columns of a table without a schema, in the file's order. If
 	// Features is nil, all columns without another use are features.
 	Features []string
-	// New marks rows to predict, which may lack columns of the training table other than features:
-	// Mapping then describes or drops columns that the table need not have. Each row needs an
-	// answer, so a gap is refused in a column where training leaves out rows with a gap.
+	// New marks rows to predict, which can lack columns of the training table other than features:
+	// Mapping then describes or drops columns that the table need not have. Each row needs a
+	// prediction, so a gap is refused in a column where training leaves out rows with a gap.
 	New bool
 	// Absent allows a table to lack columns if the schema fills their gaps. Each cell of such a
 	// column then counts as a gap.
@@ -154,7 +154,7 @@ type reader struct {
 	numbers  dataset.NumberForm // form of the text's numbers
 	plain    bool               // whether the table has no schema
 
-	unlabelled int // number of rows left out
+	unlabelled int // number of rows left out because they lack a label
 	labels     []string
 	forms      map[string]string // canonical form of each label, so that the name of each class is stored once
 	keys       []string
@@ -229,7 +229,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 	return r, nil
 }
 
-// idColumns returns the indices of the columns of the id rule, which may name a column as the file does.
+// idColumns returns the indices of the columns of the id rule, which can name a column as the file does.
 func (t Table) idColumns(columns []string, find func(name, what string) (field, error)) (places []int, err error) {
 	for _, name := range t.ID.Columns {
 		at := slices.Index(columns, name)
@@ -343,7 +343,7 @@ func (r *reader) add(row dataset.Record) error {
 		return err
 	}
 	r.frame.add(r.cells)
-	if row.File == "" { // lines of several files would not tell which
+	if row.File == "" { // a line does not tell which of several files it belongs to
 		r.lines = append(r.lines, row.Line)
 	}
 	return nil
@@ -437,7 +437,7 @@ func foldCategories(categories []string) map[string]string {
 	return folded
 }
 
-// errNoAnswer refuses a gap in a row to predict whose like is left out of the training.
+// errNoAnswer refuses a gap in a row to predict, in a column for which training leaves out rows with a gap.
 var errNoAnswer = errors.New("is empty, and the job uses no row with a gap in this column; fill the cell, or remove the row from the new table")
 
 var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add a fill such as \"missing: median\" to the schema")
@@ -451,7 +451,7 @@ func (f field) word(fields []string) string {
 	return word
 }
 
-// mappedNumber returns the number that the key values gives for a cell, in the file's form or with a
+// mappedNumber returns the number that the key "values" gives for a cell, in the file's form or with a
 // decimal point.
 func (t Theirs) mappedNumber(word string, form dataset.NumberForm) (float64, error) {
 	form = t.numbers(form)

@@ -95,13 +95,13 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{"no rows", "a\n", Table{Schema: number}, "t.csv: there are no rows; give at least one"},
 		{"only gaps", "a\nNA\nNA\n", Table{Schema: Schema{{Name: "a", Missing: FillDropRow}}, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, "t.csv: all 2 rows have a gap and are dropped; write in the schema how gaps are filled"},
-		{"second header", "a\n1\na\n", Table{Schema: number}, `t.csv:3: column "a" holds its own name, which is not a number; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type; remove the line if it repeats the header`},
+		{"second header", "a\n1\na\n", Table{Schema: number}, `t.csv:3: column "a" holds its own name, which is not a number; correct the cell, list the word under "csv: {missing: [...]}" in the catalogue, or give the column another type; remove the line if it repeats the header`},
 		{"fields", "a,b\n1,2\n3\n", Table{Schema: number}, "t.csv:3: the row has 1 field, but the table has 2 columns; add or remove fields"},
 		{"gap", "a,b\n1,2\n,3\n", Table{Schema: number}, `t.csv:3: column "a" is empty, but the schema does not allow gaps in this column; fill the cell, or add a fill such as "missing: median" to the schema`},
 		{"word for a gap", "a\nNA\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, `t.csv:2: column "a" holds "NA", which is empty, but the schema does not allow gaps in this column; fill the cell, or add a fill such as "missing: median" to the schema`},
-		{"text", "a\nNA\n", Table{Schema: number}, `t.csv:2: column "a" holds "NA", which is not a number; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type`},
-		{"NaN", "a\nNaN\n", Table{Schema: number}, `t.csv:2: column "a" holds "NaN", which is not a finite number; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type`},
-		{"too large", "a\n1e999\n", Table{Schema: number}, `t.csv:2: column "a" holds "1e999", which is too large for a 64-bit float; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type`},
+		{"text", "a\nNA\n", Table{Schema: number}, `t.csv:2: column "a" holds "NA", which is not a number; correct the cell, list the word under "csv: {missing: [...]}" in the catalogue, or give the column another type`},
+		{"NaN", "a\nNaN\n", Table{Schema: number}, `t.csv:2: column "a" holds "NaN", which is not a finite number; correct the cell, list the word under "csv: {missing: [...]}" in the catalogue, or give the column another type`},
+		{"too large", "a\n1e999\n", Table{Schema: number}, `t.csv:2: column "a" holds "1e999", which is too large for a 64-bit float; correct the cell, list the word under "csv: {missing: [...]}" in the catalogue, or give the column another type`},
 		{"comma", "a;b\n1,5;2\n", Table{Schema: number}, `t.csv:2: column "a" holds "1,5", which is not a number; correct the cell, or write csv: {decimal: ","} in the catalogue`},
 		{"point", "a\n1.5\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Decimal: ","}}}, `t.csv:2: column "a" holds "1.5", which is not a number with a decimal comma; correct the cell, or write csv: {decimal: "."} in the catalogue`},
 		{"above", "a\n10\n10.000001\n", Table{Schema: number}, `t.csv:3: column "a" holds "10.000001", which is outside the range of 0 to 10; correct the cell, widen the range, or write "outside: missing" or "outside: clip" in the schema`},
@@ -138,7 +138,7 @@ func TestReadRefuses(t *testing.T) {
 		{"drops nothing", "a\n1\n", Table{Schema: number, Mapping: Mapping{Drop: []string{"z"}}}, `t.csv:1: the catalogue lists column "z" under "drop" or "keep", but the table does not have it; correct the name`},
 		{"two of one name", "a,b\n1,2\n", Table{Schema: number, Mapping: theirs("b", Theirs{As: "a"})}, `t.csv:1: columns "a" and "b" are both called "a"; drop one or rename it in the catalogue`},
 		{"no features", "y\nx\n", Table{Label: "y"}, `t.csv:1: there are no feature columns; give at least one`},
-		{"text without a schema", "a,y\nz,x\n", Table{Label: "y"}, `t.csv:2: column "a" holds "z", which is not a number; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type`},
+		{"text without a schema", "a,y\nz,x\n", Table{Label: "y"}, `t.csv:2: column "a" holds "z", which is not a number; correct the cell, list the word under "csv: {missing: [...]}" in the catalogue, or give the column another type`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -387,8 +387,8 @@ func TestMappingRefuses(t *testing.T) {
 		{Mapping{CSV: CSV{Decimal: ",", Delimiter: ","}}, `csv uses a comma between fields and as the decimal sign; correct "delimiter" or "decimal"`},
 		{Mapping{CSV: CSV{Encoding: "ebcdic"}}, `csv: {encoding: ebcdic} is not known; write one of utf-8, utf-16, windows-1252, iso-8859-15`},
 		{Mapping{Drop: []string{"a"}, Keep: []string{"b"}}, `the keys "drop" and "keep" exclude each other; write "drop" with the columns to leave out, or "keep" with the columns to read`},
-		{theirs("a", Theirs{Times: -1}), `column "a" has times: -1; write a number above 0`},
-		{theirs("a", Theirs{Times: Factor(nan)}), `column "a" has times: NaN; write a number above 0`},
+		{theirs("a", Theirs{Times: -1}), `column "a" has "times: -1"; write a number above 0`},
+		{theirs("a", Theirs{Times: Factor(nan)}), `column "a" has "times: NaN"; write a number above 0`},
 		{Mapping{Drop: []string{"a"}, Columns: map[string]Theirs{"a": {As: "b"}}}, `column "a" is listed under "drop" and under "columns"; remove it from one of the two`},
 		{Mapping{CSV: CSV{Thousands: "_"}}, `csv: thousands: "_" is not a sign between thousands; write ",", ".", " " or "'"`},
 		{Mapping{CSV: CSV{Thousands: "."}}, `csv: thousands: "." is also the decimal sign; correct "decimal" or "thousands"`},
@@ -416,7 +416,7 @@ func TestMappingRefuses(t *testing.T) {
 func TestTextRefusesFactorZero(t *testing.T) {
 	var c Theirs
 	err := yaml.Unmarshal([]byte("as: a\ntimes: 0\n"), &c)
-	if want := "line 2: times is 0, which makes all numbers of the column equal; write a number above 0, or remove the key"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "line 2: \"times\" is 0, which makes all numbers of the column equal; write a number above 0, or remove the key"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v\nwant  %s", err, want)
 	}
 	if err := yaml.Unmarshal([]byte("times: 0.5\n"), &c); err != nil || c.Times != 0.5 {

@@ -90,10 +90,10 @@ type Column struct {
 	Indicator bool   // whether a second column marks the gaps
 	Transform Transform
 
-	Categories []string // nil if the parties agree on them
+	Categories []string // categories in order; nil if the parties agree on them
 	Agree      bool
 	Unknown    Unknown
-	Ordered    bool // one column of 0, 1, 2, ... instead of one column for each category
+	Ordered    bool // whether the categories become one column of 0, 1, 2, ... instead of one column each
 
 	True, False []string // words of a boolean column
 
@@ -102,7 +102,7 @@ type Column struct {
 	Since  string // day from which Days counts, as YYYY-MM-DD
 }
 
-// Schema lists the columns that a job uses, in its order.
+// Schema lists the columns that a job uses, in the job's order.
 type Schema []Column
 
 // Names lists the names of the columns.
@@ -154,7 +154,7 @@ func (c Column) Filters() string {
 	return ""
 }
 
-// filled reports whether a frame may have gaps in the column.
+// filled reports whether a frame can have gaps in the column.
 func (c Column) filled() bool { return c.Missing != FillError && c.Missing != FillDropRow }
 
 // Agrees lists the indices of the columns whose categories the parties agree on.

@@ -20,8 +20,8 @@ type Blocks struct {
 	columns Columns
 	rows    int
 	open    *os.File
-	from    dataset.Blocks // of the open file; nil between two files
-	first   *dataset.Set   // name and columns of the first file
+	from    dataset.Blocks // blocks of the open file; nil between two files
+	first   *dataset.Set   // name and columns of the first file, without rows; nil before the first block
 }
 
 var _ dataset.Blocks = (*Blocks)(nil)
@@ -134,7 +134,7 @@ func (b *Blocks) arranged(set *dataset.Set) (*dataset.Set, error) {
 		return nil, &Error{set.Name, fmt.Sprintf("cannot be read after %s: only one of them has labels, or ids; name the columns of both", b.first.Name), nil}
 	}
 	if b.columns.Width > 0 && set.X.Cols() != b.columns.Width {
-		return nil, &Error{set.Name, fmt.Sprintf("has %d features, but features is %d; correct features, or leave it out", set.X.Cols(), b.columns.Width), nil}
+		return nil, &Error{set.Name, fmt.Sprintf("has %d features, but \"features\" is %d; correct \"features\", or leave it out", set.X.Cols(), b.columns.Width), nil}
 	}
 	own, err := set.Arrange(b.first.Name, b.first.X.Cols(), b.first.Columns)
 	if err != nil {

@@ -51,7 +51,7 @@ func TestBlocksOfShards(t *testing.T) {
 	}
 	for ref, said := range map[string]string{
 		at("a.csv", "other.csv"): "only one of them has labels, or ids", at("nothing*.csv"): "matches no file", at("[.csv"): "is not a pattern",
-		at("a.csv", "bad.csv"): `bad.csv:2: column "b" holds "x"`, at("a.csv", "c.txt"): "only CSV and parquet files are read in blocks", at("none.csv"): "is not a file",
+		at("a.csv", "bad.csv"): `bad.csv:2: column "b" holds "x"`, at("a.csv", "c.txt"): "a table in this format cannot be read in blocks", at("none.csv"): "is not a file",
 	} {
 		if got, err := read(ref, Columns{Label: "y"}); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%s: %s, %v", ref, got, err)

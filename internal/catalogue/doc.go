@@ -1,5 +1,5 @@
 // Package catalogue finds a data set by the name that a person or a job file gives, and reads it.
-// The name may mean a bundled set, a file, a folder of images, or an entry of the data folder.
+// The name can mean a bundled set, a file, a folder of images, or an entry of the data folder.
 //
 //	lib := catalogue.New(catalogue.Folder(os.Getenv))
 //	set, err := lib.Load("bundled:digits", catalogue.Columns{Label: "label"})

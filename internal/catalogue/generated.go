@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/generated"
 )
 
-// Words that may follow # in the name of a generated table.
+// Words that can follow # in the name of a generated table.
 const (
 	radial = "rbf"
 	sparse = "sparse="

@@ -53,8 +53,8 @@ func loadIDX(path string, c Columns) (set *dataset.Set, err error) {
 
 var idxAxes = regexp.MustCompile(`(?i)idx[0-9]`)
 
-// openLabels opens the file of labels that belongs to a file of images. Either file may be
-// compressed.
+// openLabels opens the file of labels that belongs to a file of images. Each of the two files can
+// be compressed.
 func openLabels(images string) (*os.File, error) {
 	folder, base := filepath.Split(images)
 	name := idxAxes.ReplaceAllString(strings.Replace(base, idxImages, idxLabels, 1), "idx1")

@@ -41,14 +41,14 @@ func (e *Error) Error() string { return e.Source + " " + e.Problem }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Columns names the columns of a table that are not features. The reader chooses columns whose name
-// is empty; see [dataset.CSVOptions].
+// Columns says which columns of a table hold the labels, the ids and the features. If the name of the
+// labels or of the ids is empty, the reader chooses the column; see [dataset.CSVOptions].
 type Columns struct {
 	Label string
 	ID    string
 	// Uses selects the feature columns, in formats with column names.
 	dataset.Uses
-	// Width is the number of features; 0: as many as the source shows. A LIBSVM text may omit the
+	// Width is the number of features; 0: as many as the source shows. A LIBSVM text can omit the
 	// last features.
 	Width int
 	// Gaps allows rows without a label in CSV and parquet files.
@@ -80,7 +80,7 @@ func Folder(env func(string) string) string {
 // name in the data folder. The name of a folder that holds one table means that table. A folder
 // without tables but with images, in a sub-folder for each class, is read as images.
 //
-// After # a name may select a part: in an archive the array with the features (mnist.npz#x_train),
+// After # a name can select a part: in an archive the array with the features (mnist.npz#x_train),
 // in a folder of images the size or the colours of the images (slices#88x104, flowers#rgb,
 // flowers#64x64,rgb). bundled:digits#odd has the classes odd and even.
 //
@@ -94,11 +94,11 @@ func Folder(env func(string) string) string {
 // names in one folder (shards/*.parquet), whose files are read in the order of their names.
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 	if c.Width < 0 {
-		return nil, &Error{ref, fmt.Sprintf("cannot have %d features; write a number above 0 for features, or leave it out", c.Width), nil}
+		return nil, &Error{ref, fmt.Sprintf("cannot have %d features; write a number above 0 for \"features\", or leave it out", c.Width), nil}
 	}
 	set, err := l.find(ref, c)
 	if err == nil && c.Width > 0 && set.X.Cols() != c.Width {
-		err = &Error{ref, fmt.Sprintf("has %d features, but features is %d; correct features, or leave it out", set.X.Cols(), c.Width), nil}
+		err = &Error{ref, fmt.Sprintf("has %d features, but \"features\" is %d; correct \"features\", or leave it out", set.X.Cols(), c.Width), nil}
 	}
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func load(path, part string, c Columns) (*dataset.Set, error) {
 		return loadImages(path, part, c)
 	}
 	if part != "" && !hasSuffix(path, ".npz") {
-		return nil, &Error{path, fmt.Sprintf("has no part %q; only archives (.npz) and folders of images have parts", part), nil}
+		return nil, &Error{path, fmt.Sprintf("has no part %q, because only archives (.npz) and folders of images have parts; leave the part out", part), nil}
 	}
 	if isIDX(path) {
 		return loadIDX(path, c)
@@ -183,8 +183,8 @@ func load(path, part string, c Columns) (*dataset.Set, error) {
 	return loadFile(path, part, c)
 }
 
-// LabelColumn is the name of the labels in sources that do not name them: bundled sets and LIBSVM
-// text.
+// LabelColumn is the name of the labels in sources that do not name them, such as bundled sets, generated
+// sets and LIBSVM text.
 const LabelColumn = "label"
 
 func loadBundled(name string, c Columns) (*dataset.Set, error) {
@@ -277,7 +277,7 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 
 // unreadable returns the error that an existing source cannot be read, with advice.
 func unreadable(path string, err error) *Error {
-	if p := (*fs.PathError)(nil); !errors.As(err, &p) { // it is no file
+	if p := (*fs.PathError)(nil); !errors.As(err, &p) { // the text of err says what is wrong with the path
 		return &Error{path, strings.TrimPrefix(err.Error(), path+" "), err}
 	}
 	advice := "check the disk, or copy it again"
@@ -437,8 +437,8 @@ func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 // stackSeparator separates the names of sources whose rows form one table.
 const stackSeparator = " + "
 
-// loadStack reads several sources and appends their rows to one table. Sparse text may omit its
-// last columns, so every source gets as many columns as the widest one.
+// loadStack reads several sources and appends their rows to one table. Sparse text can omit its
+// last columns, so every sparse table gets as many columns as the widest table.
 func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 	sets, width := make([]*dataset.Set, len(refs)), 0
 	for i, ref := range refs {
@@ -459,7 +459,7 @@ func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 		set, err = dataset.Append(sets...)
 	}
 	if err == nil {
-		err = set.Validate() // two sources may have a row id in common
+		err = set.Validate() // two sources can have a row id in common
 	}
 	if err != nil {
 		return nil, &Error{strings.Join(refs, stackSeparator), "cannot be used: " + strings.TrimPrefix(err.Error(), "dataset: "), err}

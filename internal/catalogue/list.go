@@ -55,7 +55,7 @@ func (l Library) List() ([]Entry, error) {
 	}
 	tables, err := tablesIn(l.folder, maxDepth)
 	if err != nil {
-		return nil, &Error{l.folder, "cannot be read: " + reason(err) + "; set " + Variable + " to a folder that this user may read", err}
+		return nil, &Error{l.folder, "cannot be read: " + reason(err) + "; set " + Variable + " to a folder that this user can read", err}
 	}
 	return append(entries, tables...), nil
 }
@@ -110,7 +110,7 @@ func countClass(tables []Entry, folder string) []Entry {
 }
 
 // isClass reports whether a folder is a class of images. It looks at a few entries. More than half
-// of these entries must be images, because other folders may also hold an image, such as a plot. It
+// of these entries must be images, because other folders can also hold an image, such as a plot. It
 // returns false for an unreadable folder.
 func isClass(folder string) bool {
 	const few = 32
@@ -179,7 +179,7 @@ func startsLikeLIBSVM(r io.Reader) bool {
 	line, _, whole := bytes.Cut(start, []byte("\n"))
 	fields := bytes.Fields(line)
 	if !whole && len(fields) > 2 {
-		fields = fields[:len(fields)-1] // the last field may be incomplete
+		fields = fields[:len(fields)-1] // the last field can be incomplete
 	}
 	if len(fields) < 2 {
 		return false
@@ -188,7 +188,7 @@ func startsLikeLIBSVM(r io.Reader) bool {
 }
 
 // suggest returns the end of an error message, with the name in the data folder that is most
-// similar to ref. It returns "" if the folder cannot be read.
+// similar to ref. It returns "" if no name is similar, or if the folder cannot be read.
 func (l Library) suggest(ref string) string {
 	tables, err := tablesIn(l.folder, maxDepth)
 	if err != nil {

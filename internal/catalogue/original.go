@@ -87,7 +87,7 @@ func (f File) Fetch(ctx context.Context, client *http.Client, folder string) (pa
 		return path, false, err
 	}
 	if !f.matches(b) {
-		return path, false, &Error{f.URL, "serves another file than the expected one, which was discarded; get the data from elsewhere and compare its SHA-256", nil}
+		return path, false, &Error{f.URL, "serves a file that differs from the expected one and was discarded; get the data from elsewhere and compare its SHA-256", nil}
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return path, false, &Error{folder, "cannot be created: " + reason(err), err}

@@ -79,9 +79,9 @@ func TestFetchKeepsNothingElse(t *testing.T) {
 	s := publisher(t)
 	for at, want := range map[string]string{
 		"/gone":    " answered 404 Not Found; try again later, or download the file another way",
-		"/other":   " serves another file than the expected one, which was discarded; get the data from elsewhere and compare its SHA-256",
-		"/short":   " serves another file than the expected one",
-		"/endless": " serves another file than the expected one",
+		"/other":   " serves a file that differs from the expected one and was discarded; get the data from elsewhere and compare its SHA-256",
+		"/short":   " serves a file that differs from the expected one",
+		"/endless": " serves a file that differs from the expected one",
 		"/cut":     " ended early: unexpected EOF; try again",
 	} {
 		folder := filepath.Join(t.TempDir(), "shop")

@@ -50,7 +50,7 @@ func (s *stacked) arrange() error {
 	for _, name := range s.names {
 		at := slices.Index(own, name)
 		if at < 0 || len(own) != len(s.names) {
-			return &Error{s.open.Name, "has other columns than the file before it; give all files of a table the same columns", nil}
+			return &Error{s.open.Name, "has other columns than the first file; give all files of a table the same columns", nil}
 		}
 		s.places = append(s.places, at)
 	}
@@ -73,7 +73,8 @@ func (s *stacked) Choose(places []int) error {
 	return s.arrange()
 }
 
-// Unreadable implements [dataset.ColumnSelector]. It knows the first file only.
+// Unreadable implements [dataset.ColumnSelector]. It checks only the open file, which is
+// the first one until Next reaches its end.
 func (s *stacked) Unreadable(place int) error { return s.open.Unreadable(s.places[place]) }
 
 // Next implements [dataset.Records].

@@ -53,7 +53,7 @@ func (r *Rows) Unreadable(place int) error {
 	return nil
 }
 
-// Open opens a parquet file, or a CSV text in the format of the owner's mapping. The source may be
+// Open opens a parquet file, or a CSV text in the format of the owner's mapping. The source can be
 // several such files, joined by " + " or matched by a pattern ([Library.Blocks]). For other sources,
 // isTable is false. Each of the given columns is kept even if it looks like the index column that
 // pandas adds.
@@ -154,7 +154,7 @@ func isText(path string) bool {
 	return !dataset.LooksLikeLIBSVM(bufio.NewReader(f))
 }
 
-// loadNumbers reads a source of numbers and returns its cells as if they were text.
+// loadNumbers reads a source of numbers, and reads its cells again by the schema, as if they were text.
 func (l Library) loadNumbers(ref string, t prepare.Table) (*dataset.Set, error) {
 	id := ""
 	if len(t.ID.Columns) == 1 {

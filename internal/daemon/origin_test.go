@@ -186,7 +186,7 @@ func TestRefusedOrigins(t *testing.T) {
 		"command: [./x], max_bytes: -1":                           `max_bytes is "-1"; write a whole number above 0`,
 		"command: [./x], max_bytes: 0":                            `max_bytes is "0"; write a whole number above 0`,
 		"command: [./x], features: 3":                             "the columns of this table have names, but the setting \"features\" is for columns without names; remove \"features\"",
-		"command: []":                                             `"command" is empty; write command: [./extract.sh]`,
+		"command: []":                                             `"command" is empty; write "command: [./extract.sh]"`,
 		"command: [psql]":                                         `command "psql" is not a path; write ./psql for a file of this folder, or an absolute path`,
 		"sql: {query_file: b}":                                    `"sql" requires exactly one database: "dsn_env" (the environment variable with the connection string of PostgreSQL) or "sqlite" (the path of a file)`,
 		"sql: {dsn_env: X, sqlite: a, query_file: b}":             `"sql" requires exactly one database: "dsn_env" (the environment variable with the connection string of PostgreSQL) or "sqlite" (the path of a file)`,

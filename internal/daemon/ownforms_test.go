@@ -55,7 +55,7 @@ func TestOwnFormsOfAnEntryRefuse(t *testing.T) {
 		`csv: {names: [a], headers: [a]}`:        `data p: csv: the keys "names" and "headers" exclude each other; write "names" for a text without a header line, or "headers" to replace the header line`,
 		`columns: {a: {thousands: "_"}}`:         `data p: column "a": thousands: "_" is not a sign between thousands; write ",", ".", " " or "'"`,
 		`columns: {a: {format: "%Q"}}`:           `data p: column "a": the format has %Q, which is not supported; use %Y %m %d %y %b %B %H %I %M %S %f %p`,
-		`columns: {a: {format: {x: y}}}`:         `config.yaml:3: format is a format of dates such as "%d.%m.%Y", or a list of formats`,
+		`columns: {a: {format: {x: y}}}`:         `config.yaml:3: "format" is neither a format of dates, such as "%d.%m.%Y", nor a list of formats`,
 		`columns: {a: {formats: "%Y-%m-%d"}}`:    `config.yaml:3: unknown key "formats"; did you mean "format"?`,
 		`csv: {header: [a, b]}`:                  `config.yaml:3: unknown key "header"; did you mean "headers"?`,
 		`columns: {a: {format: ["%Y", {x: y}]}}`: "config.yaml:3: found a map; write one word",

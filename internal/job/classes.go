@@ -44,7 +44,7 @@ func (d *Data) Merge(set *dataset.Set) *dataset.Set {
 	return &merged
 }
 
-// finishClasses refuses a job that merges a class twice.
+// finishClasses refuses merged classes that contradict each other, and merged classes for devices.
 func (d *Data) finishClasses(in *section.Place) error {
 	owner := make(map[string]string)
 	for _, m := range d.Classes {
@@ -57,7 +57,7 @@ func (d *Data) finishClasses(in *section.Place) error {
 	}
 	for _, m := range d.Classes {
 		if other, moved := owner[m.Class]; moved && other != m.Class {
-			return in.Refuse("classes", "merged class %s must not be merged into %s; rename the merged class", section.Quote(m.Class), section.Quote(other))
+			return in.Refuse("classes", "the merged class %s is itself merged into %s; rename the merged class", section.Quote(m.Class), section.Quote(other))
 		}
 	}
 	if d.Classes != nil && d.Partition.By == Devices {
@@ -66,24 +66,24 @@ func (d *Data) finishClasses(in *section.Place) error {
 	return d.finishOrder(in)
 }
 
-// finishOrder refuses an order of classes that contradicts the merging of classes.
+// finishOrder refuses an order of classes that contradicts the merging of classes, and one for devices.
 func (d *Data) finishOrder(in *section.Place) error {
 	if d.Partition.By == Devices && (d.Titles != nil || d.Unlabelled != "") {
-		return in.Refuse("label", "label.titles and label.missing are for parties with tables, not for devices; write label: with only the name of the column")
+		return in.Refuse("label", "\"label.titles\" and \"label.missing\" are for parties with tables, not for devices; write \"label\" with only the name of the column")
 	}
 	if d.Order == nil {
 		return nil
 	}
 	if d.Partition.By == Devices {
-		return in.Refuse("label", "label.classes is for parties with tables, not for devices; remove it, and list the classes in protocol")
+		return in.Refuse("label", "\"label.classes\" is for parties with tables, not for devices; remove it, and list the classes in \"protocol\"")
 	}
 	for _, m := range d.Classes {
 		if !slices.Contains(d.Order, m.Class) {
-			return in.Refuse("classes", "label does not list the merged class %s; add the class to label", section.Quote(m.Class))
+			return in.Refuse("classes", "\"label\" does not list the merged class %s; add the class to \"label\"", section.Quote(m.Class))
 		}
 		for _, c := range m.Of {
 			if c != m.Class && slices.Contains(d.Order, c) {
-				return in.Refuse("classes", "class %s is merged into %s, but label lists both; remove it from label", section.Quote(c), section.Quote(m.Class))
+				return in.Refuse("classes", "class %s is merged into %s, but \"label\" lists both; remove the first one from \"label\"", section.Quote(c), section.Quote(m.Class))
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func (v mergedClasses) Encode() *yaml.Node {
 
 func (v mergedClasses) Form() string { return "a map such as {ill: [mild, severe]}" }
 
-// labelOf reads and writes the key label: the name of a column, or a map with the name and the
+// labelOf reads and writes the key "label": the name of a column, or a map with the name and the
 // classes.
 type labelOf struct{ *Data }
 
@@ -176,17 +176,17 @@ func (v labelOf) finish(in *section.Place) error {
 	}
 	switch {
 	case v.Label == NoLabel && v.Unlabelled != "":
-		return in.Refuse("missing", "label has missing and no column; name the column, or write label: none")
+		return in.Refuse("missing", "\"label\" has the key \"missing\" and no column; name the column, or write \"label: none\"")
 	case v.Label == NoLabel && v.Order != nil:
-		return in.Refuse("column", "label has classes and no column; name the column, or write label: none")
+		return in.Refuse("column", "\"label\" has the key \"classes\" and no column; name the column, or write \"label: none\"")
 	case v.Label == NoLabel && v.Titles != nil:
-		return in.Refuse("titles", "label has titles and no column; name the column, or write label: none")
+		return in.Refuse("titles", "\"label\" has the key \"titles\" and no column; name the column, or write \"label: none\"")
 	case in.Given("classes") && len(v.Order) < 2:
-		return in.Refuse("classes", "classes needs two or more; list them all, the positive class last")
+		return in.Refuse("classes", "\"classes\" lists fewer than two classes; list them all, the positive class last")
 	}
 	if one, other, found := fuzzymatch.Clash(v.Order); found {
 		one, other = fuzzymatch.Quote(one, other)
-		return in.Refuse("classes", "classes has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
+		return in.Refuse("classes", "\"classes\" has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
 	}
 	for i, class := range v.Order {
 		label, err := dataset.CanonicalLabel(class)
@@ -201,7 +201,7 @@ func (v labelOf) finish(in *section.Place) error {
 	return v.Titles.check(in, v.Order)
 }
 
-// Accepted lists the labels that tables may have. Nil means that any label is allowed.
+// Accepted lists the labels that tables can have. Nil means that any label is allowed.
 func (d *Data) Accepted() []string {
 	if d.Order == nil {
 		return nil

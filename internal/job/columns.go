@@ -15,7 +15,8 @@ type OwnColumns struct {
 // maxOwnColumns is the greatest number of columns that a job names for a party.
 const maxOwnColumns = 1 << 12
 
-// Columns returns the names of the columns that a party uses, or nil if it uses all its columns.
+// Columns returns the names of the columns that a party uses in a partition by columns. It returns nil if
+// neither the partition nor a schema names them; the party then uses all its columns.
 func (j *Job) Columns(party string) []string {
 	for _, c := range j.Data.Partition.Columns {
 		if c.Party == party {

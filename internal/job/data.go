@@ -29,7 +29,7 @@ type Data struct {
 	Classes []MergedClass // merged classes; all other classes stay as they are
 	Titles  Titles        // texts that explain classes to people; nil for none
 	// Unlabelled is the treatment of rows without a label: drop-row leaves them out, and "" refuses
-	// the table. A deployed party's catalogue decides it; the job may only repeat it.
+	// the table. A deployed party's catalogue decides it; the job can only repeat it.
 	Unlabelled prepare.Fill
 	Range      [2]float64 // range of numeric labels, from the dictionary; zero for any number
 	Weight     string     // column of the rows' weights in the training; "" for none
@@ -41,8 +41,8 @@ type Data struct {
 	// without gaps.
 	Schema prepare.Schema
 	// Dictionary is the data dictionary that the job names or contains. It is nil for numbers
-	// without gaps, and for a job with its own schema. It determines Schema, Read, Order, Classes
-	// and the test's fraction.
+	// without gaps, and for a job with its own schema. It determines Schema, Read, Order, Classes,
+	// Titles, Range, Weights and the test's fraction.
 	Dictionary *Dictionary
 	Picked     []string       // the dictionary's columns that the job uses; nil for all
 	Read       prepare.Schema // the schema with which a party reads its table; if nil, Schema
@@ -57,7 +57,7 @@ type Data struct {
 	// Spread reports whether several parties hold labels. Each of them has the labels of some rows.
 	// Spread is not a key of the section; the protocol determines it.
 	Spread bool
-	// Private reports whether the job has differential privacy. Then no refusal and no public number may
+	// Private reports whether the job has differential privacy. Then refusals and public numbers must not
 	// depend on the values of one row, and numbers beyond their bounds are cut. Private is not a key of
 	// the section; the protocol determines it.
 	Private bool
@@ -127,8 +127,8 @@ const Columns Direction = "columns"
 // Devices gives every person with ratings, or every row, a separate device.
 const Devices Direction = "devices"
 
-// Test selects the held-out rows. Exactly one field is set, with two exceptions: the field By
-// accompanies a fraction of ratings, and with folds no field need be set.
+// Test selects the held-out rows. Exactly one field is set, with three exceptions: the field By
+// accompanies a fraction of ratings, Column and From are set together, and with folds no field need be set.
 type Test struct {
 	By Order // which ratings a fraction holds out
 	// Fraction is the share of the rows or ratings that the job holds out. Each party's own key
@@ -138,7 +138,7 @@ type Test struct {
 	// out.
 	Every   int
 	Source  string         // a separate source of the held-out rows
-	None    bool           // the job holds out no rows
+	None    bool           // whether the job holds out no rows
 	Party   string         // the party all of whose rows are held out
 	Parties HeldOutParties // holds out all rows of each party in turn
 	// Column is the name of a column. The field From is the least held-out value of this column, a
@@ -160,13 +160,13 @@ type Scaling string
 
 // The scalings. The server never sees the ranges.
 const (
-	MinMax   Scaling = "minmax"   // scales to [0, 1]
-	Standard Scaling = "standard" // scales to mean 0 and variance 1
+	MinMax   Scaling = "minmax"   // scales each column to [0, 1]
+	Standard Scaling = "standard" // scales each column to mean 0 and variance 1
 	Range    Scaling = "range"    // scales the schema's ranges to [0, 1]
 	None     Scaling = "none"
 )
 
-// MaxFeatures is the greatest number of columns that a job may declare.
+// MaxFeatures is the greatest number of columns that a job can declare.
 const MaxFeatures = 1 << 24
 
 // MaxParties is the greatest number of parties in a job.
@@ -257,19 +257,19 @@ func (d *Data) finish(in *section.Place) error {
 	case in.Given("source") && in.Given("sources"):
 		return in.Refuse("sources", "data has both \"source\" and \"sources\"; keep \"source\" to divide one table, or \"sources\" to give each party its own")
 	case !in.Given("source") && !in.Given("sources"):
-		return in.Refuse("source", "data has no source; add source: bundled:digits or a file")
+		return in.Refuse("source", "\"data\" has no source; add \"source: bundled:digits\", or \"source\" with a file")
 	case in.Given("sources") && d.Partition.By == Columns && d.Partition.Parties != nil:
-		return in.Refuse("partition", "partition must not list parties, because \"sources\" names them; write partition: {by: columns}")
+		return in.Refuse("partition", "\"partition\" lists parties, but \"sources\" names them already; write \"partition: {by: columns}\"")
 	case in.Given("sources") && in.Given("partition") && d.Partition.By != Columns:
 		return in.Refuse("partition", "\"partition\" divides one source, but \"sources\" already gives each party its own; remove one of the two keys")
 	case d.Partition.By == Columns && !in.Given("sources") && d.Partition.Parties == nil:
-		return in.Refuse("partition", "partition has no parties; add parties: [guest, host], the first of which holds the labels")
+		return in.Refuse("partition", "\"partition\" has no parties; add \"parties: [guest, host]\", of which the first party holds the labels")
 	case d.Partition.By == Columns && in.Given("sources") && d.ID == "":
-		return in.Refuse("sources", "sources by columns need ids to match their rows; add id: and the name of the id column")
+		return in.Refuse("sources", "sources by columns need ids to match their rows; add \"id\" with the name of the id column")
 	case in.Given("sources") && d.Test.Source != "":
-		return in.Refuse("test", "test.source needs data with a single source, but data has sources; use test: {fraction: 0.25}")
+		return in.Refuse("test", "\"test.source\" needs data with a single source, but \"data\" has the key \"sources\"; use \"test: {fraction: 0.25}\"")
 	case d.ID != "" && d.ID == d.Label:
-		return in.Refuse("id", "id and label are the same column %s; name two columns", section.Quote(d.ID))
+		return in.Refuse("id", "\"id\" and \"label\" name the same column %s; name two columns", section.Quote(d.ID))
 	case in.Given("features") && slices.ContainsFunc(d.Sources, func(s Source) bool { return s.Given() }):
 		return in.Refuse("features", "\"features\" is for files without column names, but a program or a query names its columns; remove \"features\"")
 	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
@@ -279,7 +279,7 @@ func (d *Data) finish(in *section.Place) error {
 	}
 	if d.Partition.By == Devices {
 		if in.Given("scale") && d.Scale != None {
-			return in.Refuse("scale", "devices do not scale their data; remove scale")
+			return in.Refuse("scale", "devices do not scale their data; remove \"scale\"")
 		}
 		d.Scale = None
 	}
@@ -320,9 +320,9 @@ func (d *Data) finishColumns(in *section.Place) error {
 		case parties != nil && !slices.Contains(parties, c.Party):
 			return in.Refuse("partition", "partition names columns of %q, which is not a party of the job; name one of its parties", c.Party)
 		case d.ID != "" && slices.Contains(c.Names, d.ID):
-			return in.Refuse("partition", "partition must not list %s among the columns of %s, because this column is the id; remove it from the list", section.Quote(d.ID), c.Party)
+			return in.Refuse("partition", "\"partition\" lists %s among the columns of %s, but this column is the id; remove it from the list", section.Quote(d.ID), c.Party)
 		case d.Label != "" && slices.Contains(c.Names, d.Label):
-			return in.Refuse("partition", "partition must not list %s among the columns of %s, because this column is the label; remove it from the list", section.Quote(d.Label), c.Party)
+			return in.Refuse("partition", "\"partition\" lists %s among the columns of %s, but this column is the label; remove it from the list", section.Quote(d.Label), c.Party)
 		}
 	}
 	return nil
@@ -359,35 +359,35 @@ func (p *Partition) Section() *section.Section {
 func (p *Partition) finish(in *section.Place) error {
 	switch {
 	case p.By == Devices && in.Given("skew"):
-		return in.Refuse("skew", "skew does not apply to devices, which have their own data; remove it")
+		return in.Refuse("skew", "\"skew\" does not apply to devices, which have their own data; remove it")
 	case p.By == Devices && (p.Dropout < 0 || p.Dropout >= 1):
 		return in.Refuse("dropout", "dropout is %g; write a share of the devices from 0 to below 1, such as 0.1", p.Dropout)
 	case p.By != Devices && in.Given("dropout"):
-		return in.Refuse("dropout", "dropout is for partition: {by: devices} only; remove it")
+		return in.Refuse("dropout", "\"dropout\" is for \"partition: {by: devices}\" only; remove it")
 	case p.By == Rows && !in.Given("parties"):
-		return in.Refuse("parties", "partition has no parties; add parties: [north, south]")
+		return in.Refuse("parties", "\"partition\" has no parties; add \"parties: [north, south]\"")
 	}
 	switch {
 	case p.By != Columns && in.Given("columns"):
-		return in.Refuse("columns", "\"columns\" is for partition: {by: columns} only; add by: columns, or remove \"columns\"")
+		return in.Refuse("columns", "\"columns\" is for \"partition: {by: columns}\" only; add \"by: columns\", or remove \"columns\"")
 	case p.By != Columns && in.Given("coverage"):
-		return in.Refuse("coverage", "the key coverage is for partition: {by: columns} only; remove it")
+		return in.Refuse("coverage", "the key \"coverage\" is for \"partition: {by: columns}\" only; remove it")
 	case in.Given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
 		return in.Refuse("coverage", "coverage is %g; write a share of the rows above 0 and up to 1, such as 0.9", p.Coverage)
 	case p.By != Columns && in.Given("aligned"):
-		return in.Refuse("aligned", "aligned is for partition: {by: columns} only; remove it")
+		return in.Refuse("aligned", "\"aligned\" is for \"partition: {by: columns}\" only; remove it")
 	case p.Aligned && in.Given("coverage"):
-		return in.Refuse("coverage", "the key coverage gives parties different rows, but \"aligned: true\" means equal rows; remove one of the two")
+		return in.Refuse("coverage", "the key \"coverage\" gives parties different rows, but \"aligned: true\" means equal rows; remove one of the two")
 	case p.By != Columns && in.Given("alignment"):
-		return in.Refuse("alignment", "alignment is for partition: {by: columns} only; remove it")
+		return in.Refuse("alignment", "\"alignment\" is for \"partition: {by: columns}\" only; remove it")
 	case p.Aligned && in.Given("alignment"):
-		return in.Refuse("alignment", "the key alignment needs a comparison of ids, but \"aligned: true\" omits this comparison; remove one of the two")
+		return in.Refuse("alignment", "the key \"alignment\" needs a comparison of ids, but \"aligned: true\" omits this comparison; remove one of the two")
 	case in.Given("alignment") && (p.Alignment == "" || len(p.Alignment) > maxAlignment):
 		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d bytes", len(p.Alignment), maxAlignment)
 	case in.Given("aligned_by") && !in.Given("alignment"):
-		return in.Refuse("aligned_by", "aligned_by needs the name of the alignment; add alignment: and its name, or remove aligned_by")
+		return in.Refuse("aligned_by", "aligned_by needs the name of the alignment; add \"alignment\" with its name, or remove aligned_by")
 	case p.By == Columns && in.Given("skew"):
-		return in.Refuse("skew", "skew is for partition: {by: rows} only; remove it")
+		return in.Refuse("skew", "\"skew\" is for \"partition: {by: rows}\" only; remove it")
 	}
 	if err := p.finishLabels(in); err != nil {
 		return err
@@ -414,7 +414,7 @@ func (p *Partition) finishLabels(in *section.Place) error {
 func (d *Data) finishIDs(in *section.Place) error {
 	for _, s := range d.Sources {
 		if d.ID != "" && !s.ID.IsZero() && !s.ID.Names(d.ID, s.Mapping.Columns) {
-			return in.Refuse("sources", "the source of %s makes ids of %s, but the job's id is %s; write the same column at both places, or call the column so by columns: {%s: {as: %s}}",
+			return in.Refuse("sources", "the source of %s makes ids of %s, but the job's id is %s; write the same column at both places, or call the column so by \"columns: {%s: {as: %s}}\"",
 				s.Party, section.Quote(s.ID.Name()), section.Quote(d.ID), s.ID.Name(), d.ID)
 		}
 	}
@@ -441,17 +441,17 @@ func (t *Test) Section() *section.Section {
 func (t *Test) finish(in *section.Place) error {
 	switch kinds := len(in.Lines); {
 	case in.Given("by") && (kinds != 2 || !in.Given("fraction")):
-		return in.Refuse("by", "the key by needs a fraction of ratings and allows no other key; write test: {by: user-time, fraction: 0.1}")
+		return in.Refuse("by", "the key \"by\" needs a fraction of ratings and allows no other key; write \"test: {by: user-time, fraction: 0.1}\"")
 	case in.Given("column") || in.Given("from"):
 		return t.finishCut(in)
 	case !in.Given("by") && kinds != 1:
-		return in.Refuse("", "test has %d keys; give one of fraction, every, source, party, parties, or column together with from", kinds)
+		return in.Refuse("", "\"test\" has %d keys; give one of \"fraction\", \"every\", \"source\", \"party\", \"parties\", or \"column\" together with \"from\"", kinds)
 	}
 	if in.Given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
 		return in.Refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)
 	}
 	if in.Given("every") && t.Every < 2 {
-		return in.Refuse("every", "the key every is %d; write 2 or more, such as 10 to hold out one row in ten", t.Every)
+		return in.Refuse("every", "the key \"every\" is %d; write 2 or more, such as 10 to hold out one row in ten", t.Every)
 	}
 	return nil
 }
@@ -470,11 +470,11 @@ func (d *Data) LeavesRows() error {
 	case d.Partition.By == Devices:
 		return nil
 	case d.Test.Source != "":
-		return errors.New("test.source is for mercer simulate, which divides this table among the parties; use test: {fraction: 0.25}")
+		return errors.New("\"test.source\" is for mercer simulate, which divides this table among the parties; use \"test: {fraction: 0.25}\"")
 	case d.Test.Every > 0:
-		return errors.New("test: {every: ...} is for mercer simulate, because each party chooses its own held-out rows; use test: {fraction: 0.25}")
+		return errors.New("\"test: {every: ...}\" is for mercer simulate, because each party chooses its own held-out rows; use \"test: {fraction: 0.25}\"")
 	case d.Test.Parties != "":
-		return errors.New("test: {parties: each} is for mercer simulate; submit one job for each party, with test: {party: NAME}")
+		return errors.New("\"test: {parties: each}\" is for mercer simulate; submit one job for each party, with \"test: {party: NAME}\"")
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ func DataKey(file []byte, key string) bool {
 	return err == nil && under(under(under(root, "spec"), "data"), key) != nil
 }
 
-// DataKeyLine returns the line, counted from 1, of a key in a job file's data section. Further keys lead into
-// maps within it. It returns 0 if the section has no such key.
+// DataKeyLine returns the line, counted from 1, of a key in a job file's data section. The path
+// is that key, or the keys of nested maps that lead to it. It returns 0 if the section has no such key.
 func DataKeyLine(file []byte, path ...string) int { return keyLine(file, "data", path) }
 
 // LearnerKeyLine returns the line, counted from 1, of a key in a job file's learner section. It returns 0 if

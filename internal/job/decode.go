@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Limits on the size and nesting of a job file. Both are far above the needs of any job.
+// Limits on the size and nesting of a job file. The limits are far above the needs of any job.
 const (
 	MaxBytes = 1 << 20
 	maxDepth = 16
@@ -60,7 +60,7 @@ func document(data []byte) (*yaml.Node, error) {
 	var doc, second yaml.Node
 	switch err := d.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		return nil, section.AtLine(1, "the file is empty; start it with apiVersion: %s", APIVersion)
+		return nil, section.AtLine(1, "the file is empty; start it with \"apiVersion: %s\"", APIVersion)
 	case err != nil:
 		return nil, ofYAML(strictyaml.SyntaxError(data, err))
 	}
@@ -79,7 +79,7 @@ func document(data []byte) (*yaml.Node, error) {
 func refuseUnplain(n *yaml.Node, depth int) error {
 	switch {
 	case depth > maxDepth:
-		return section.At(n, "maps and lists are nested more than %d deep; no job needs that", maxDepth)
+		return section.At(n, "maps and lists are nested more than %d deep; nest them less", maxDepth)
 	case n.Anchor != "":
 		return section.At(n, "anchors such as &%s are not allowed; write the value where it is used", n.Anchor)
 	case n.Style&yaml.TaggedStyle != 0:

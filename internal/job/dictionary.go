@@ -18,7 +18,7 @@ import (
 type Dictionary struct {
 	Name     string            // "" if a job file contains the dictionary itself
 	Columns  prepare.Schema    // all columns, in the order of the file; nil means that all of the table's columns are numbers without gaps
-	Texts    map[string]string // meaning of each column and label, as a text for people
+	Texts    map[string]string // meaning of each column, label and weight, as a text for people
 	Complete []string          // columns in which a row must have a value to take part in jobs
 	Labels   []LabelColumn     // columns from which a job picks its label
 	Weights  []WeightColumn    // columns from which a job picks the rows' weights
@@ -69,13 +69,13 @@ func DictionaryFile() *section.Section { return new(Dictionary).file() }
 
 func (d *Dictionary) file() *section.Section {
 	return &section.Section{Name: "the dictionary", Fields: []section.Field{
-		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: "write apiVersion: " + APIVersion + " as the first line", Doc: "The version of the format."},
-		{Key: "kind", Value: section.Fixed(DictionaryKind), Need: "write kind: " + DictionaryKind, Doc: "The type of this file."},
+		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: `write "apiVersion: ` + APIVersion + `" as the first line`, Doc: "The version of the format."},
+		{Key: "kind", Value: section.Fixed(DictionaryKind), Need: `write "kind: ` + DictionaryKind + `"`, Doc: "The type of this file."},
 		{Key: "metadata", Value: &section.Section{Name: "metadata", Fields: []section.Field{
-			{Key: "name", Value: section.DNSLabel{Dst: &d.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
+			{Key: "name", Value: section.DNSLabel{Dst: &d.Name}, Need: "add \"name\" with a short name of lower-case letters, digits and dashes",
 				Doc: "The dictionary's name in jobs."},
-		}}, Need: "add metadata: {name: cohort}", Doc: "The name of the dictionary."},
-		{Key: "spec", Value: d.Section(), Need: "add spec: with columns", Doc: "The dictionary's columns, labels and rules."},
+		}}, Need: "add \"metadata: {name: cohort}\"", Doc: "The name of the dictionary."},
+		{Key: "spec", Value: d.Section(), Need: "add \"spec\" with \"columns\"", Doc: "The dictionary's columns, labels and rules."},
 	}}
 }
 
@@ -100,7 +100,7 @@ func (d *Dictionary) Section() *section.Section {
 func (d *Dictionary) finish(in *section.Place) error {
 	for _, c := range d.Columns {
 		if c.Missing == prepare.FillDropRow {
-			return in.Refuse("columns", "column %s must not have missing: drop-row in a dictionary; remove it, and write complete: [%s]", section.Quote(c.Name), c.Name)
+			return in.Refuse("columns", "column %s has \"missing: drop-row\", which is not allowed in a dictionary; remove it, and write \"complete: [%s]\"", section.Quote(c.Name), c.Name)
 		}
 	}
 	for _, name := range d.Complete {
@@ -109,7 +109,7 @@ func (d *Dictionary) finish(in *section.Place) error {
 		case at < 0:
 			return in.Refuse("complete", "\"complete\" names %s, which \"columns\" does not describe; add the column to \"columns\"", section.Quote(name))
 		case d.Columns[at].Missing != prepare.FillError:
-			return in.Refuse("complete", "\"complete\" must not list %s, because the column's key \"missing\" fills the gaps; remove that key, or remove the column from \"complete\"", section.Quote(name))
+			return in.Refuse("complete", "\"complete\" lists %s, but the column's key \"missing\" fills the gaps; remove that key, or remove the column from \"complete\"", section.Quote(name))
 		}
 		d.Columns[at].Missing = prepare.FillDropRow
 		if err := d.Columns[at].Check(); err != nil {
@@ -267,7 +267,7 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 	m := section.Map()
 	for _, c := range v.Columns {
 		if slices.Contains(v.Complete, c.Name) {
-			c.Missing = prepare.FillError // the key complete lists this column, so drop-row is not written
+			c.Missing = prepare.FillError // the key "complete" lists this column, so drop-row is not written
 		}
 		m.Content = append(m.Content, section.Word(c.Name), orEmpty(describedColumn{columnOf{&c}, v.Dictionary}.Encode()))
 	}
@@ -298,7 +298,7 @@ func (c describedColumn) Section() *section.Section {
 	return s
 }
 
-// textFor reads and writes the key text, which explains a column to people.
+// textFor reads and writes the key "text", which explains a column to people.
 type textFor struct {
 	column string
 	of     *Dictionary

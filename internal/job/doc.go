@@ -13,13 +13,13 @@
 //	  kernel: {name: rbf, gamma: 0.5}
 //	  learner: {name: svc, C: 10}
 //
-// With folds in data, numbers of kernel and learner that shape the model may be
-// lists, and kernel a list of maps: a [Grid], of which cross-validation chooses
+// Numbers of kernel and learner that shape the model can be lists, and kernel can be a
+// list of maps: a [Grid], of which cross-validation or the protocol's own rule chooses
 // one cell.
 //
 // The file is strict. A key that is unknown, given twice, of the wrong type or
-// without meaning where it stands is an error that names the line; so is a name
-// that the project plans but this version does not run. [Reader.Parse] fills every
+// without meaning where it stands is an error that names the line; so is the name
+// of a protocol, kernel or learner that this version does not have. [Reader.Parse] fills every
 // default, so that a Job means the same to every reader, and [Job.Encode]
 // writes the one canonical form, whose SHA-256 is [Job.Hash].
 //

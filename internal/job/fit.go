@@ -29,7 +29,7 @@ func (k Kept) Tells(party string) bool { return slices.Contains(k.Told, party) }
 // Section declares the keys of the section fit.
 func (k *Kept) Section() *section.Section {
 	return &section.Section{Name: "fit", Fields: []section.Field{
-		{Key: "job", Value: OneID{&k.Job}, Need: "add job: and the id of a job of kind Fit, or remove fit", Doc: "The job of kind Fit that made the fit."},
+		{Key: "job", Value: OneID{&k.Job}, Need: "add \"job\" with the id of a job of kind Fit, or remove \"fit\"", Doc: "The job of kind Fit that made the fit."},
 		{Key: "told", Value: section.Words{Dst: &k.Told, Most: MaxParties, Example: "[south]"}, Else: "no party",
 			Doc: "The parties that did not take part in that job. The first party of this job sends them the fit, and so they learn it."},
 	}}
@@ -45,11 +45,11 @@ func (d *Data) finishFit(in *section.Place) error {
 	case d.Schema == nil || d.Dictionary == nil || d.Dictionary.Name == "" || d.Partition.By != Rows || !d.Fits():
 		return in.Refuse("fit", "\"fit\" is only for jobs by rows with a dictionary that requires a fit; remove \"fit\"")
 	case len(parties) > 0 && d.Fit.Tells(parties[0]):
-		return in.Refuse("fit", "fit.told must not name the first party %s, which sends the fit; list a party first that has the fit", section.Quote(parties[0]))
+		return in.Refuse("fit", "\"fit.told\" names the first party %s, which sends the fit; list a party first that has the fit", section.Quote(parties[0]))
 	}
 	for _, name := range d.Fit.Told {
 		if parties != nil && !slices.Contains(parties, name) {
-			return in.Refuse("fit", "fit.told names %s, which is not a party of the job; remove the name from fit.told", section.Quote(name))
+			return in.Refuse("fit", "\"fit.told\" names %s, which is not a party of the job; remove the name from \"fit.told\"", section.Quote(name))
 		}
 	}
 	return nil
@@ -103,9 +103,9 @@ func (d *Data) SameFit(o *Data) bool {
 func (j *Job) fitSpec(r *Reader) *section.Section {
 	d := &j.Data
 	return &section.Section{Name: "spec", Fields: []section.Field{
-		{Key: "source", Value: section.Text{Dst: &d.Source}, Need: "add source: and the table's name in each party's catalogue",
+		{Key: "source", Value: section.Text{Dst: &d.Source}, Need: "add \"source\" with the table's name in each party's catalogue",
 			Doc: "The table, by its name in each party's catalogue."},
-		{Key: "dictionary", Value: dictionaryOf{d, r}, Need: "add dictionary: and its name", Doc: "The name of the data dictionary that every party's operator has approved. The job fits all its columns."},
+		{Key: "dictionary", Value: dictionaryOf{d, r}, Need: "add \"dictionary\" with its name", Doc: "The name of the data dictionary that every party's operator has approved. The job fits all its columns."},
 		{Key: "parties", Value: partyList{&d.Partition.Parties}, Need: "add parties: [north, south]", Doc: "The parties whose training rows make the fit. The first party learns the sums over all parties."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
 			Default: "minmax", Doc: "How the parties scale features together."},
@@ -125,7 +125,7 @@ func (j *Job) fillFitFields() {
 func (j *Job) finishFit(in *section.Place) error {
 	d := &j.Data
 	if d.Dictionary.Name == "" {
-		return in.Refuse("dictionary", "dictionary must be one that operators have approved, not a map in the file; write dictionary: NAME")
+		return in.Refuse("dictionary", "\"dictionary\" is a map in the file, but operators must have approved the dictionary; write \"dictionary: NAME\"")
 	}
 	if leader := d.Dictionary.Leader; leader != "" && d.Partition.Parties[0] != leader {
 		return in.Refuse("parties", "the dictionary's leader is %s, which must be the first party; list %s first", section.Quote(leader), leader)
@@ -138,7 +138,7 @@ func (j *Job) finishFit(in *section.Place) error {
 		return in.Refuse("dictionary", "the dictionary describes no columns, so jobs need no fit; submit jobs without a fit")
 	}
 	if !d.Fits() {
-		return in.Refuse("dictionary", "with scale %s, the dictionary needs no fit; submit jobs without a fit", d.Scale)
+		return in.Refuse("dictionary", "with \"scale: %s\", the dictionary needs no fit; submit jobs without a fit", d.Scale)
 	}
 	return j.finishStudy(in)
 }

@@ -15,7 +15,7 @@ const EachRow = math.MaxInt32
 // eachWord is the word for EachRow in a job file.
 const eachWord = "each"
 
-// foldCount reads and writes a number of folds, or the word each.
+// foldCount reads and writes a number of folds, or the word "each".
 type foldCount struct{ dst *int }
 
 func (v foldCount) Decode(key string, n *yaml.Node) error {

@@ -50,7 +50,7 @@ func (j *Job) At(cell int) *Job {
 	return &one
 }
 
-// sweep reads and writes a section in which some numbers may be lists. The section gives one T for
+// sweep reads and writes a section in which some numbers can be lists. The section gives one T for
 // each combination of numbers from the lists.
 type sweep[T any] struct {
 	dst *[]T
@@ -95,7 +95,7 @@ func (v sweep[T]) add(key string, n *yaml.Node) error {
 		case slices.ContainsFunc(*v.dst, same):
 			return section.At(n, "this %s is twice in the list; keep one", key)
 		case len(*v.dst) == MaxCells:
-			return section.At(n, "%s stands for more than %d choices; that is the most a grid may have", key, MaxCells)
+			return section.At(n, "%s stands for more than %d choices; give shorter lists", key, MaxCells)
 		}
 		*v.dst = append(*v.dst, one)
 	}
@@ -194,7 +194,7 @@ func checkList(key string, list *yaml.Node, before int) error {
 	case len(list.Content) == 0:
 		return section.At(list, "%s is an empty list; give one number or several", key)
 	case before*len(list.Content) > MaxCells:
-		return section.At(list, "the lists up to %s stand for more than %d choices; that is the most a grid may have", key, MaxCells)
+		return section.At(list, "the lists up to %s stand for more than %d choices; give shorter lists", key, MaxCells)
 	}
 	seen := make(map[float64]bool)
 	for _, item := range list.Content {

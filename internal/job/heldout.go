@@ -80,10 +80,10 @@ func (j *Job) WithoutParty(party string) *Job {
 // finishCut checks the column of a test and the least held-out value in it.
 func (t *Test) finishCut(in *section.Place) error {
 	if !in.Given("column") || !in.Given("from") || len(in.Lines) != 2 {
-		return in.Refuse("", "test needs the keys \"column\" and \"from\" together, and no other key; write test: {column: admitted, from: 2024-01-01}")
+		return in.Refuse("", "test needs the keys \"column\" and \"from\" together, and no other key; write \"test: {column: admitted, from: 2024-01-01}\"")
 	}
 	if _, err := dataset.ParseBound(t.From); err != nil {
-		return in.Refuse("from", "the key from is %s; write a day such as 2024-01-01, or a number", section.Quote(t.From))
+		return in.Refuse("from", "the key \"from\" is %s; write a day such as 2024-01-01, or a number", section.Quote(t.From))
 	}
 	return nil
 }
@@ -96,15 +96,15 @@ func (d *Data) finishHeldOut(in *section.Place) error {
 	parties := (&Job{Data: *d}).Parties()
 	switch {
 	case d.Test.Column != "" && (d.Partition.By == Columns || d.Partition.By == Devices):
-		return in.Refuse("test", "test by a column needs partition: {by: rows} in this version; use test: {fraction: 0.25}")
+		return in.Refuse("test", "\"test\" by a column needs \"partition: {by: rows}\" in this version; use \"test: {fraction: 0.25}\"")
 	case d.Test.Column != "" && (d.Test.Column == d.Label || d.Test.Column == d.ID):
-		return in.Refuse("test", "test.column is %s, which is the label or the id; name another column", section.Quote(d.Test.Column))
+		return in.Refuse("test", "\"test.column\" is %s, which is the label or the id; name another column", section.Quote(d.Test.Column))
 	case d.Test.Column != "" && in.Given("features"):
 		return in.Refuse("features", "\"features\" is for tables without column names, but \"test\" names a column; remove \"features\"")
 	case d.Partition.By == Columns:
-		return in.Refuse("test", "no party can be held out in a partition by columns, because all parties have the same people; use test: {fraction: 0.25}")
+		return in.Refuse("test", "no party can be held out in a partition by columns, because all parties have the same people; use \"test: {fraction: 0.25}\"")
 	case d.Partition.By == Devices:
-		return in.Refuse("test", "devices have no parties to hold out; use test: {fraction: 0.25}, or {every: 10} with ratings")
+		return in.Refuse("test", "devices have no parties to hold out; use \"test: {fraction: 0.25}\", or \"{every: 10}\" with ratings")
 	case d.Test.Party != "" && parties != nil && !slices.Contains(parties, d.Test.Party):
 		return in.Refuse("test", "test holds out %s, which is not a party of the job; name one of %s", section.Quote(d.Test.Party), strings.Join(parties, ", "))
 	}
@@ -117,11 +117,11 @@ func (d *Data) finishGroup(in *section.Place) error {
 	case d.Group == "":
 		return nil
 	case d.Partition.By == Columns || d.Partition.By == Devices:
-		return in.Refuse("group", "group needs partition: {by: rows} in this version; remove group")
+		return in.Refuse("group", "\"group\" needs \"partition: {by: rows}\" in this version; remove \"group\"")
 	case d.Group == d.Label || d.Group == d.ID:
 		return in.Refuse("group", "\"group\" names %s, which is the label or the id; name another column, or remove \"group\"", section.Quote(d.Group))
 	case d.Test.Every > 0 || d.Test.Source != "" || d.Test.Column != "":
-		return in.Refuse("group", "group does not go with this test, which can divide a group; use test: {fraction: 0.25}, {party: NAME} or {parties: each}")
+		return in.Refuse("group", "\"group\" does not go with this test, which can divide a group; use \"test: {fraction: 0.25}\", \"{party: NAME}\" or \"{parties: each}\"")
 	case d.Partition.Skew > 0:
 		return in.Refuse("group", "\"skew\" divides rows by classes, but \"group\" keeps rows together; remove one of the two keys")
 	case in.Given("features"):

@@ -32,7 +32,7 @@ type Job struct {
 	Compare    []Comparison // baselines, in the order of [Comparisons]
 	Prediction Prediction
 	Repeats    int  // number of runs, each with its own partition and split; 0 for one run
-	Link       Link // lines of a simulated network
+	Link       Link // speed and delay of a simulated network; zero for none
 	Timeout    Timeout
 	Study      *Study // the study inside which the job lies; nil for none
 }
@@ -101,18 +101,18 @@ func (j *Job) Simulable() error {
 		return errors.New("job: mercer simulate takes the people from the ratings; remove \"parties\"")
 	}
 	if j.Protocol.Demands().Outlives {
-		return errors.New("job: mercer simulate keeps no state for a later job; replace \"continuable\" and \"continues\" by late: [south], which simulates a party that joins later")
+		return errors.New("job: mercer simulate keeps no state for a later job; replace \"continuable\" and \"continues\" by \"late: [south]\", which simulates a party that joins later")
 	}
 	if j.Data.Label == "" {
-		return fmt.Errorf("job: data has no label, which mercer simulate requires; add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
+		return fmt.Errorf("job: \"data\" has no label, which mercer simulate requires; add \"label\" with the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
 	}
 	if j.Parties() == nil && j.Data.Partition.By != Devices && !j.Unshared() {
-		return errors.New("job: data has no parties, which mercer simulate requires; add partition: {parties: [north, south]} or sources: to data")
+		return errors.New("job: \"data\" has no parties, which mercer simulate requires; add \"partition: {parties: [north, south]}\" or \"sources\" to \"data\"")
 	}
 	return nil
 }
 
-// Unshared reports whether a process may run the job on a whole table, without any parties.
+// Unshared reports whether a process can run the job on a whole table, without any parties.
 func (j *Job) Unshared() bool {
 	return j.Traits().Unshared
 }
@@ -125,21 +125,21 @@ func (j *Job) Deployable() error {
 	return j.OwnWord()
 }
 
-// OwnWord returns an error if the job describes tables, which only the parties' operators may
-// describe. A job could otherwise choose descriptions that leave out rows or change sums, and so
+// OwnWord returns an error if the job describes tables, which only the parties' operators are
+// allowed to describe. A job could otherwise choose descriptions that leave out rows or change sums, and so
 // reveal single rows.
 func (j *Job) OwnWord() error {
-	const byDictionary = "write it in a dictionary (mercer data info --schema begins one), have every operator approve that (mercer federation dictionary approve FILE), and name it: dictionary: NAME"
+	const byDictionary = "write it in a dictionary (mercer data info --schema begins one), have every operator approve that (mercer federation dictionary approve FILE), and name it by \"dictionary: NAME\""
 	d := j.Data
 	switch {
 	case d.Schema != nil && d.Dictionary == nil, d.Dictionary != nil && d.Dictionary.Name == "":
-		return errors.New("job: the job itself describes the columns, which each party's operator must approve; write the columns to a file with kind: Dictionary, have every operator approve it (mercer federation dictionary approve FILE), and name it here: dictionary: NAME")
+		return errors.New("job: the job itself describes the columns, which each party's operator must approve; write the columns to a file with \"kind: Dictionary\", have every operator approve it (mercer federation dictionary approve FILE), and name it here by \"dictionary: NAME\"")
 	case d.Dictionary != nil || d.Partition.By == Devices:
 		return nil
 	case d.Order != nil || d.Classes != nil || j.Protocol.Demands().Describes:
 		return errors.New("job: the job itself gives the classes of the label, the merging of classes or the range of the label's numbers, which each party's operator must approve; " + byDictionary)
 	case d.Test.Fraction != 0 && d.Test.Fraction != defaultFraction:
-		return fmt.Errorf("job: test holds out %[2]g of the rows, but all jobs over a table without a dictionary hold out %[1]g; remove test, or %[3]s", defaultFraction, d.Test.Fraction, byDictionary)
+		return fmt.Errorf("job: test holds out %[2]g of the rows, but all jobs over a table without a dictionary hold out %[1]g; remove \"test\", or %[3]s", defaultFraction, d.Test.Fraction, byDictionary)
 	}
 	return nil
 }
@@ -184,13 +184,13 @@ func (j *Job) file(r *Reader) *section.Section {
 		spec = j.spec(r)
 	}
 	return &section.Section{Name: "the job file", Fields: []section.Field{
-		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: "write apiVersion: " + APIVersion + " as the first line", Doc: "The version of the format."},
-		{Key: "kind", Value: section.Fixed(kind), Need: "write kind: Job", Doc: "The type of this file."},
+		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: `write "apiVersion: ` + APIVersion + `" as the first line`, Doc: "The version of the format."},
+		{Key: "kind", Value: section.Fixed(kind), Need: "write \"kind: Job\"", Doc: "The type of this file."},
 		{Key: "metadata", Value: &section.Section{Name: "metadata", Fields: []section.Field{
-			{Key: "name", Value: section.DNSLabel{Dst: &j.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
+			{Key: "name", Value: section.DNSLabel{Dst: &j.Name}, Need: "add \"name\" with a short name of lower-case letters, digits and dashes",
 				Doc: "The name of the job."},
-		}}, Need: "add metadata: {name: my-job}", Doc: "The name of the job."},
-		{Key: "spec", Value: spec, Need: "add spec: with data, protocol, kernel and learner", Doc: "The job's data, protocol, kernel and learner."},
+		}}, Need: "add \"metadata: {name: my-job}\"", Doc: "The name of the job."},
+		{Key: "spec", Value: spec, Need: "add \"spec\" with \"data\", \"protocol\", \"kernel\" and \"learner\"", Doc: "The job's data, protocol, kernel and learner."},
 	}}
 }
 
@@ -200,11 +200,11 @@ func (j *Job) spec(r *Reader) *section.Section {
 	ofClasses, ofNumbers := Scorings()
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and of the split. No secret depends on it, and neither do random features, which each run draws anew."},
-		{Key: "data", Value: j.Data.section(r, &alone), Need: "add data: with source and label", Doc: "The rows, and their partition among the parties."},
-		{Key: "protocol", Value: namedSection{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "The protocol by which the parties compute together, with its settings. It determines who learns what."},
-		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
+		{Key: "data", Value: j.Data.section(r, &alone), Need: "add \"data\" with \"source\" and \"label\"", Doc: "The rows, and their partition among the parties."},
+		{Key: "protocol", Value: namedSection{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add \"protocol: {name: okra}\"", Doc: "The protocol by which the parties compute together, with its settings. It determines who learns what."},
+		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add \"kernel: {name: rbf, gamma: 0.5}\"",
 			Doc: "The kernel, or a list of kernels for a grid."},
-		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner and its settings."},
+		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add \"learner: {name: svc, C: 10}\"", Doc: "The learner and its settings."},
 		{Key: "scoring", Value: section.Choice[Scoring]{Noun: "score", Dst: &j.Scoring, Known: slices.Concat(ofClasses, ofNumbers)},
 			Else: "accuracy of classes, r2 of numbers", Doc: "The metric that chooses the cell of a grid, by its mean over the folds: the highest, or the lowest rmse or mae."},
 		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
@@ -277,7 +277,7 @@ func (j *Job) finishCompare(in *section.Place) error {
 		switch {
 		case slices.Contains(known, c):
 		case c == Curve:
-			return in.Refuse("compare", "curve is for protocols moments and secvm only; remove it")
+			return in.Refuse("compare", "\"curve\" is for protocols moments and secvm only; remove it")
 		default:
 			return in.Refuse("compare", "%s is for protocol fdskl only, which has random features in place of a kernel; remove it", c)
 		}
@@ -303,7 +303,7 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 	case cells > MaxCells:
 		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
 	case j.Data.Folds == 0 && !chooses:
-		return in.Refuse(at, "the lists make a grid of %d cells, which needs folds to choose one; add folds: 5 to data, or give single numbers", cells)
+		return in.Refuse(at, "the lists make a grid of %d cells, which needs folds to choose one; add \"folds: 5\" to \"data\", or give single numbers", cells)
 	}
 	j.Grid = Grid{Kernels: kernels, Learners: learners}
 	return nil
@@ -321,7 +321,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 	case j.Repeats < 2 || j.Repeats > maxRepeats:
 		return in.Refuse("repeats", "repeats is %d; write 2 to %d, or remove it for one run", j.Repeats, maxRepeats)
 	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != "" || t.None || t.Split() != ""):
-		return in.Refuse("repeats", "repeats requires a test that draws the held-out rows at random; use test: {fraction: 0.25}")
+		return in.Refuse("repeats", "\"repeats\" requires a test that draws the held-out rows at random; use \"test: {fraction: 0.25}\"")
 	}
 	return nil
 }
@@ -329,7 +329,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 // finishLink refuses a simulated network in a job on devices.
 func (j *Job) finishLink(in *section.Place) error {
 	if in.Given("link") && j.Data.Partition.By == Devices {
-		return in.Refuse("link", "this version cannot simulate the network of devices; remove link")
+		return in.Refuse("link", "this version cannot simulate the network of devices; remove \"link\"")
 	}
 	return nil
 }
@@ -357,11 +357,11 @@ func (j *Job) finishRatings(in *section.Place) error {
 	return nil
 }
 
-// finishTest checks the fraction of held-out rows, and whether the job may hold out none. With
+// finishTest checks the fraction of held-out rows, and whether the job can hold out none. With
 // ratings each person holds out ratings; each device of secvm draws whether its row is held out.
 func (j *Job) finishTest(in *section.Place) error {
 	if j.Data.Test.None && !j.Unshared() {
-		return in.Refuse("data.test", "protocol %s does not take test: none in this version; use test: {fraction: 0.25}", j.Protocol.Name())
+		return in.Refuse("data.test", "protocol %s does not take \"test: none\" in this version; use \"test: {fraction: 0.25}\"", j.Protocol.Name())
 	}
 	f := j.Data.Test.Fraction
 	steps := math.Round(fractionSteps * f)
@@ -381,33 +381,33 @@ func (j *Job) finishLabels(in *section.Place) error {
 	owned := j.Data.Sources == nil && j.undeployable() == "" // if true, the parties' catalogues can supply a missing label
 	switch {
 	case needs && j.Data.Label == "" && !owned:
-		return in.Refuse("data.label", "data has no label; add label: and the name of the column that holds %s", task.Labels)
+		return in.Refuse("data.label", "\"data\" has no label; add \"label\" with the name of the column that holds %s", task.Labels)
 	case needs && j.Data.Label == "":
 	case needs && j.Data.Label == NoLabel:
-		return in.Refuse("data.label", "learner %s needs labels; give label: the name of their column", j.Learner.Name())
+		return in.Refuse("data.label", "learner %s needs labels; give \"label\" the name of their column", j.Learner.Name())
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
 	if j.Data.Unlabelled != "" && (j.Data.Label == NoLabel || j.Data.Spread) {
-		return in.Refuse("data.label", "label.missing needs a label in each row, but learner %s uses no labels, or other parties have some of them; remove missing", j.Learner.Name())
+		return in.Refuse("data.label", "\"label.missing\" needs a label in each row, but learner %s uses no labels, or other parties have some of them; remove \"missing\"", j.Learner.Name())
 	}
 	if (j.Data.Order != nil || j.Data.Titles != nil) && !task.Classes && j.Data.Dictionary == nil {
-		return in.Refuse("data.label", "learner %s does not use a list of classes; write label: with only the name of the column", j.Learner.Name())
+		return in.Refuse("data.label", "learner %s does not use a list of classes; write \"label\" with only the name of the column", j.Learner.Name())
 	}
 	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {
-		return in.Refuse("data.folds", "protocol %s cannot keep groups together in folds; use test: {fraction: 0.25} without folds, or protocol okra", j.Protocol.Name())
+		return in.Refuse("data.folds", "protocol %s cannot keep groups together in folds; use \"test: {fraction: 0.25}\" without \"folds\", or protocol okra", j.Protocol.Name())
 	}
 	if j.Data.LeavesOneOut() && j.Data.Group != "" {
-		return in.Refuse("data.folds", "folds: each leaves out one row at a time, while other rows of its group train; write a number of folds, such as folds: 5, or remove \"group\"")
+		return in.Refuse("data.folds", "\"folds: each\" leaves out one row at a time, while other rows of its group train; write a number of folds, such as \"folds: 5\", or remove \"group\"")
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
-		return in.Refuse("data.folds", "folds need the metric accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
+		return in.Refuse("data.folds", "folds need the metric accuracy or r2, and learner %s has neither; use \"test: {fraction: 0.25}\"", j.Learner.Name())
 	}
 	if j.Data.Classes != nil && (j.Data.Label == NoLabel || !task.Classes && needs) {
 		return in.Refuse("data.classes", "learner %s does not use classes; remove \"classes\"", j.Learner.Name())
 	}
 	if j.Data.Partition.Skew > 0 && (needs && !task.Classes || j.Data.Label == NoLabel) {
-		return in.Refuse("data.partition.skew", "skew needs classes, and this job has none; remove skew")
+		return in.Refuse("data.partition.skew", "\"skew\" needs classes, and this job has none; remove \"skew\"")
 	}
 	return nil
 }
@@ -416,7 +416,7 @@ func (j *Job) finishLabels(in *section.Place) error {
 type Timeout struct {
 	Join  time.Duration // longest wait until every party has joined a session
 	Round time.Duration // longest wait for the next message of a session
-	Job   time.Duration // longest time that the whole job may take; 0 for any time
+	Job   time.Duration // longest time that the whole job can take; 0 for any time
 }
 
 // Section declares the keys of the longest waits.

@@ -390,8 +390,8 @@ func TestExamples(t *testing.T) {
 // all of them has none.
 func TestLabelOfTheCatalogue(t *testing.T) {
 	for learner, want := range map[string]string{
-		"{name: svc}":   "job: data has no label, which mercer simulate requires; add label: and the name of the column that holds the classes",
-		"{name: ridge}": "job: data has no label, which mercer simulate requires; add label: and the name of the column that holds the numbers to predict",
+		"{name: svc}":   "job: \"data\" has no label, which mercer simulate requires; add \"label\" with the name of the column that holds the classes",
+		"{name: ridge}": "job: \"data\" has no label, which mercer simulate requires; add \"label\" with the name of the column that holds the numbers to predict",
 	} {
 		text := strings.Replace(minimal, "    label: label\n", "    partition: {parties: [a, b]}\n", 1)
 		j, err := reader().Parse("job.yaml", []byte(strings.Replace(text, "{name: svc}", learner, 1)))

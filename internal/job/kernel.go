@@ -57,7 +57,7 @@ func (k Kernel) Over(unit float64) Kernel {
 // KernelName names a kernel function.
 type KernelName string
 
-// The kernels. Each is a function of x.z, x.x and z.z.
+// The kernels. Each is a function of the inner products x.z, x.x and z.z of two rows x and z.
 const (
 	Linear            KernelName = "linear"
 	RBF               KernelName = "rbf"
@@ -183,7 +183,7 @@ func (k *Kernel) finishParameter(in *section.Place, key string) error {
 	switch key {
 	case "gamma":
 		if !in.Given(key) && k.GammaUnit == "" {
-			return in.Refuse(key, "the %s kernel needs gamma; add one such as gamma: 0.5, or gamma_unit: median to measure it on the data", k.Name)
+			return in.Refuse(key, "the %s kernel needs gamma; add one such as \"gamma: 0.5\", or \"gamma_unit: median\" to measure it on the data", k.Name)
 		}
 		in.Fallback(key, &k.Gamma, 1)
 		return in.Positive(key, k.Gamma)
@@ -236,7 +236,7 @@ func (k *Kernel) finishCoefficients(in *section.Place) error {
 	const key = "coefficients"
 	switch list := k.Coefficients; {
 	case !in.Given(key):
-		return in.Refuse(key, "the dot-product kernel needs coefficients; add one for each power of the inner product, such as coefficients: [0, 1, 0.5]")
+		return in.Refuse(key, "the dot-product kernel needs coefficients; add one for each power of the inner product, such as \"coefficients: [0, 1, 0.5]\"")
 	case len(list) < 2:
 		return in.Refuse(key, "coefficients needs 2 numbers or more; write the constant and at least one other")
 	case slices.Min(list) < 0:
@@ -284,7 +284,7 @@ const MaxItemDegree = 20
 func checkDegree(in *section.Place, key string, kernel KernelName, v int) error {
 	switch {
 	case !in.Given(key):
-		return in.Refuse(key, "the %s kernel needs %s; add one such as %s: 2", kernel, key, key)
+		return in.Refuse(key, "the %s kernel needs %s; add one such as \"%s: 2\"", kernel, key, key)
 	case v < 1 || v > MaxItemDegree:
 		return in.Refuse(key, "%s is %d; write 1 to %d", key, v, MaxItemDegree)
 	}

@@ -17,7 +17,7 @@ type Link struct {
 // Section declares the keys of a network line.
 func (l *Link) Section() *section.Section {
 	return &section.Section{Name: "link", Fields: []section.Field{
-		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Need: "add rate: and the bytes a second of a party's line, such as 1.25e6", Doc: "The rate of each member's line in each direction, in bytes a second."},
+		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Need: "add \"rate\" with the bytes a second of a party's line, such as 1.25e6", Doc: "The rate of each member's line in each direction, in bytes a second."},
 		{Key: "latency", Value: section.Duration{Dst: &l.Latency}, Else: "none", Doc: "The time that every message takes in addition to its bytes."},
 		{Key: "loss", Value: section.Number{Dst: &l.Loss}, Else: "none", Doc: "The share of bytes that are lost and sent again."},
 	}, Finish: l.finish}

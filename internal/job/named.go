@@ -41,7 +41,7 @@ func (n Named) Text() string {
 	return n.section("").String()
 }
 
-// Varying returns the keys and values of all settings that a grid may vary, in canonical order.
+// Varying returns the keys and values of all settings that a grid can vary, in canonical order.
 func (n Named) Varying() (keys, numbers []string) {
 	for _, f := range n.Values.Section().Fields {
 		if v := f.Value.Encode(); f.List && v != nil {
@@ -132,7 +132,7 @@ func (v namedSection) refuseNameless(n *yaml.Node) error {
 			}
 		}
 	}
-	return section.At(n, "%s has no name; add name: %s", v.what, v.kinds[0].Name())
+	return section.At(n, "%s has no name; add \"name: %s\"", v.what, v.kinds[0].Name())
 }
 
 // hasKey reports whether any Kind has the key.
@@ -238,14 +238,14 @@ type Demands struct {
 	// Labelled is the number of parties that hold labels in a partition by columns, counted from
 	// the first party. 0 means one.
 	Labelled int
-	Spreads  bool // each labelled party has labels for only some of the rows
-	Outlives bool // a later job may use this job's encoded rows or secrets
+	Spreads  bool // whether each labelled party has labels for only some of the rows
+	Outlives bool // whether a later job can use this job's encoded rows or secrets
 	// Continues reports whether the job continues an earlier job of the same protocol. Such a job
 	// prepares rows in the same way as the earlier job.
 	Continues bool
-	Counts    bool // the coordinator learns the histogram of decisions on held-out rows
-	Rates     bool // the coordinator learns sums of squared ratings
-	Describes bool // the protocol's settings list the classes, or give the range of the labels
+	Counts    bool // whether the coordinator learns the histogram of decisions on held-out rows
+	Rates     bool // whether the coordinator learns sums of squared ratings
+	Describes bool // whether the protocol's settings list the classes, or give the range of the labels
 	// Privacy is the differential privacy with which the job releases anything of the rows; zero for none.
 	Privacy privacy.Guarantee
 }
@@ -272,15 +272,15 @@ func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 		name, want, by := j.Protocol.Name(), j.Traits().Partition(), cmp.Or(j.Data.Partition.By, Rows)
 		switch {
 		case want == by && by == Columns && j.Data.Test.Source != "":
-			return in.Refuse("data.test.source", "protocol %s takes no test source in this version; use test: {fraction: 0.25} or {every: 10}", name)
+			return in.Refuse("data.test.source", "protocol %s takes no test source in this version; use \"test: {fraction: 0.25}\" or \"{every: 10}\"", name)
 		case want == by:
 			return nil
 		case by == Devices:
-			return in.Refuse("data.partition.by", "protocol %s has no devices; write partition: {by: rows, parties: [north, south]}", name)
+			return in.Refuse("data.partition.by", "protocol %s has no devices; write \"partition: {by: rows, parties: [north, south]}\"", name)
 		case want == Rows:
-			return in.Refuse("data.partition.by", "%s needs partition: {by: rows}; this job has by: columns, which is for %s", name, joinNames(r.protocolNames(Columns)))
+			return in.Refuse("data.partition.by", "%s needs \"partition: {by: rows}\"; this job has \"by: columns\", which is for %s", name, joinNames(r.protocolNames(Columns)))
 		}
-		return in.Refuse("data.partition.by", "%s needs partition: {by: %s}; this job has by: %s", name, want, by)
+		return in.Refuse("data.partition.by", "%s needs \"partition: {by: %s}\"; this job has \"by: %s\"", name, want, by)
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *Source) decode(key string, n *yaml.Node) error {
 		return section.AtLine(lineOf(err, n), "%s: %v", key, err)
 	}
 	if o.Path == "" && !o.Given() {
-		return section.At(n, "%s has no path; add path: and the file", key)
+		return section.At(n, "%s has no path; add \"path\" with the file", key)
 	}
 	if err := cmp.Or(o.Mapping.Check(), o.Origin.Check(o.Path, o.CSV)); err != nil {
 		return section.At(n, "%s: %v", key, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// reservedNames returns the names that no party may have, because they have another meaning in
+// reservedNames returns the names that a party must not have, because they have another meaning in
 // headers, messages and errors.
 func reservedNames() []string { return []string{"coordinator", "transport"} }
 
@@ -26,7 +26,7 @@ func (p *partyNames) add(n *yaml.Node) error {
 	case slices.Contains(*p, name):
 		return section.At(n, "two parties are called %q; give each its own name", name)
 	case len(*p) == MaxParties:
-		return section.At(n, "more than %d parties; that is the most a job may have", MaxParties)
+		return section.At(n, "there are more than %d parties; name fewer", MaxParties)
 	}
 	*p = append(*p, name)
 	return nil

@@ -16,13 +16,14 @@ import (
 // errNoDictionaries refuses a job that names a dictionary if the reader knows no dictionaries.
 var errNoDictionaries = errors.New("this command knows no dictionaries; for mercer simulate, describe the columns in the job, or put the file NAME.yaml beside the job")
 
-// ErrUnapproved reports a dictionary that this home has not approved. Peers may see this error.
+// ErrUnapproved reports a dictionary that the operator of this home (a member's folder of keys and settings) has
+// not approved. Peers are allowed to see this error.
 var ErrUnapproved = errors.New("this home has not approved the dictionary; its operator must compare the file with the other operators' files and run mercer federation dictionary approve FILE")
 
 // errOtherDictionary refuses a dictionary whose hash is not the one that the job states.
 var errOtherDictionary = errors.New("the dictionary that was found has another hash; compare the two files")
 
-// dictionaryOf reads and writes the key dictionary: a name, a name and hash, or the dictionary
+// dictionaryOf reads and writes the key "dictionary": a name, a name and hash, or the dictionary
 // itself.
 type dictionaryOf struct {
 	*Data
@@ -46,7 +47,7 @@ func (v dictionaryOf) Decode(key string, n *yaml.Node) error {
 	switch {
 	case err != nil:
 	case v.Dictionary.Name != name:
-		err = fmt.Errorf("the dictionary that was found is called %s; write that name here, or correct metadata: {name: ...} in the dictionary", section.Quote(v.Dictionary.Name))
+		err = fmt.Errorf("the dictionary that was found is called %s; write that name here, or correct \"metadata: {name: ...}\" in the dictionary", section.Quote(v.Dictionary.Name))
 	case hash != "" && v.Dictionary.Hash() != hash:
 		err = errOtherDictionary
 	}
@@ -87,7 +88,7 @@ func (v ownSchema) Encode() *yaml.Node {
 	return v.schemaMap.Encode()
 }
 
-// ownClasses reads and writes the key classes, which a job with a dictionary does not have.
+// ownClasses reads and writes the key "classes", which a job with a dictionary does not have.
 type ownClasses struct {
 	mergedClasses
 	of *Data
@@ -105,15 +106,15 @@ func (d *Data) finishDictionary(in *section.Place) error {
 	dict := d.Dictionary
 	switch {
 	case dict == nil && in.Given("columns"):
-		return in.Refuse("columns", "\"columns\" needs a dictionary, and the job names none; add dictionary:, or remove \"columns\"")
+		return in.Refuse("columns", "\"columns\" needs a dictionary, and the job names none; add \"dictionary\", or remove \"columns\"")
 	case dict == nil:
 		return nil
 	case in.Given("schema"):
-		return in.Refuse("schema", "schema must not describe columns, because the dictionary describes them; remove schema")
+		return in.Refuse("schema", "\"schema\" describes columns, but the dictionary describes them already; remove \"schema\"")
 	case in.Given("classes"):
 		return in.Refuse("classes", "the dictionary merges the classes; remove \"classes\"")
 	case d.Order != nil || d.Titles != nil:
-		return in.Refuse("label", "the dictionary lists the classes and their titles; remove classes and titles from label")
+		return in.Refuse("label", "the dictionary lists the classes and their titles; remove \"classes\" and \"titles\" from \"label\"")
 	case d.Partition.By == Devices:
 		return in.Refuse("dictionary", "\"dictionary\" is for parties with tables, not for devices; remove it")
 	case in.Given("features"):
@@ -180,7 +181,7 @@ func (j *Job) finishPickedLabel(in *section.Place) error {
 	}
 	if d.Label == "" && task.Labels != "" {
 		if len(d.Dictionary.Labels) != 1 {
-			return in.Refuse("data", "data names no label, and the dictionary has %s; write label: and the name of one", listedOr(d.Dictionary.labelNames(), "none"))
+			return in.Refuse("data", "\"data\" names no label, and the dictionary has %s; write \"label\" with the name of one", listedOr(d.Dictionary.labelNames(), "none"))
 		}
 		d.DescribeLabel(d.Dictionary.Labels[0])
 	}

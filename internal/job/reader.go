@@ -17,7 +17,7 @@ import (
 type Reader struct {
 	Protocols []Protocol // in the order of the documentation
 	Learners  []Learner
-	Fit       Protocol // runs jobs of kind Fit; nil: the reader refuses such jobs
+	Fit       Protocol // protocol of jobs of kind Fit; nil if the reader refuses such jobs
 	// Dictionary finds a dictionary by its name and hash. If the hash is "", it finds the
 	// dictionary of that name for new jobs. Nil means that there are no dictionaries.
 	Dictionary func(name, hash string) (*Dictionary, error)
@@ -70,7 +70,7 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 // File returns the declaration of the whole job file, which the documentation shows.
 func (r *Reader) File() *section.Section { return new(Job).file(r) }
 
-// Parse reads a job file. Errors call the file name. Every error is an [*Error] and names a line.
+// Parse reads a job file. Errors call the file by the argument name. Every error is an [*Error] and names a line.
 func (r *Reader) Parse(name string, data []byte) (*Job, error) {
 	j := new(Job)
 	root, err := document(data)
@@ -177,10 +177,10 @@ func storeAt(n *yaml.Node, path []string, text string) error {
 	return nil
 }
 
-// Names lists the names of protocols, modes, kernels and learners that a policy may use.
+// Names lists the names of protocols, modes, kernels and learners that a policy can use.
 type Names struct{ Protocols, Modes, Kernels, Learners []string }
 
-// Known returns all names that a job file may use.
+// Known returns all names that a job file can use.
 func (r *Reader) Known() Names {
 	return Names{
 		Protocols: namedSection{kinds: kindsOf(r.Protocols)}.names(), Modes: section.Texts(modes()),

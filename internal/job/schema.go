@@ -20,7 +20,7 @@ func (d *Data) Prepares() bool { return d.Schema != nil }
 func (d *Data) finishSchema(in *section.Place) error {
 	if d.Schema == nil {
 		if d.Scale == Range {
-			return in.Refuse("scale", "scale: range needs the ranges of a schema, and there is none; add schema:, or use minmax")
+			return in.Refuse("scale", "\"scale: range\" needs the ranges of a schema, and there is none; add \"schema\", or use \"scale: minmax\"")
 		}
 		return nil
 	}
@@ -32,7 +32,7 @@ func (d *Data) finishSchema(in *section.Place) error {
 	}
 	for _, name := range []string{d.Label, d.ID} {
 		if name != "" && d.ownedSchema(d.Schema).Index(name) >= 0 {
-			return in.Refuse("schema", "schema must not describe %s, which is the label or the id; remove the column from schema", section.Quote(name))
+			return in.Refuse("schema", "\"schema\" describes %s, which is the label or the id; remove the column from \"schema\"", section.Quote(name))
 		}
 	}
 	if err := d.Schema.Check(); err != nil {
@@ -91,7 +91,7 @@ func (d *Data) checkOwners(in *section.Place) error {
 		}
 	}
 	if d.Partition.Columns != nil {
-		return in.Refuse("partition", "partition must not list columns, because the schema names them; remove columns from the partition")
+		return in.Refuse("partition", "\"partition\" lists columns, but the schema names them already; remove \"columns\" from \"partition\"")
 	}
 	return d.checkScaling(in)
 }
@@ -148,7 +148,7 @@ func (d *Data) Shared() Data {
 	return all
 }
 
-// Own limits the schema to the columns of one party's own table.
+// Own returns the data with the schema limited to the columns of one party's own table.
 func (d *Data) Own(party string) Data {
 	own := *d
 	own.Schema, own.Read = d.SchemaOf(party), d.partOfSchema(party, d.Read)
@@ -251,7 +251,7 @@ func eachColumn(key string, n *yaml.Node, dst *prepare.Schema, describe func(*pr
 		return section.At(n, "%s is %s; write a map such as {age: {range: [0, 120]}}", key, section.Describe(n))
 	}
 	if len(n.Content)/2 > prepare.MaxColumns {
-		return section.At(n, "%s has more than %d columns; that is the most there may be", key, prepare.MaxColumns)
+		return section.At(n, "%s has more than %d columns; describe fewer", key, prepare.MaxColumns)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		c := prepare.Column{}
@@ -372,7 +372,7 @@ func (f fillOf) Form() string {
 	return "one of error, mean, median, most-frequent, category, drop-row, or a value"
 }
 
-// categoriesOf reads and writes the key categories: a list of categories, or the word agree.
+// categoriesOf reads and writes the key "categories": a list of categories, or the word "agree".
 type categoriesOf struct{ *prepare.Column }
 
 const agree = "agree"

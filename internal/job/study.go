@@ -16,18 +16,18 @@ import (
 // the study must lie inside it.
 type Study struct {
 	Name       string
-	Purpose    string     // for people
+	Purpose    string     // text that explains the study to people
 	Dictionary string     // NAME@HASH of the jobs' data dictionary; "" for tables of numbers without gaps
 	Parties    []string   // the parties of each job
-	Protocols  []string   // at least one
-	Learners   []string   // at least one
-	Kernels    []string   // empty for any kernel that Gamma allows
-	Gamma      [2]float64 // least and greatest gamma; zero for any
-	Labels     []string   // labels of the jobs; nil for jobs without labels only
-	Splits     []string   // ways in which a job may choose its held-out rows, words of [Splits]
+	Protocols  []string   // names of the allowed protocols, at least one
+	Learners   []string   // names of the allowed learners, at least one
+	Kernels    []string   // names of the allowed kernels; empty for any kernel that Gamma allows
+	Gamma      [2]float64 // least and greatest allowed gamma; zero for any
+	Labels     []string   // names of the allowed labels; nil for jobs without labels only
+	Splits     []string   // ways in which a job can choose its held-out rows, words of [Splits]
 	Jobs       int        // greatest number of jobs
 	Numbers    int        // greatest number of numbers in the sums of all jobs together
-	Until      string     // last day on which a job may begin, YYYY-MM-DD
+	Until      string     // last day on which a job can begin, YYYY-MM-DD
 }
 
 // StudyKind is the value of the key kind in a study's file.
@@ -36,14 +36,15 @@ const StudyKind = "Study"
 // MaxStudyJobs bounds the jobs of a study.
 const MaxStudyJobs = 1000
 
-// ErrStudyUnapproved reports a study that this home has not approved. Peers may see this error.
+// ErrStudyUnapproved reports a study that the operator of this home has not approved. Peers are allowed to
+// see this error.
 var ErrStudyUnapproved = errors.New("this home has not approved the study; its operator must compare the file with the other operators' files and run mercer federation study approve FILE")
 
 // errNoStudies refuses a job that names a study if the reader knows no studies.
 var errNoStudies = errors.New("this command knows no studies; put the file NAME.yaml beside the job, or remove \"study\"")
 
 // ParseStudy reads a study's file. Every error is an [*Error] and names a line. The Reader's learners,
-// and its protocols that jobs of a study can use, are the words that the file may use.
+// and its protocols that jobs of a study can use, are the words that the file can use.
 func (r *Reader) ParseStudy(name string, data []byte) (*Study, error) {
 	s := new(Study)
 	root, err := document(data)
@@ -56,7 +57,7 @@ func (r *Reader) ParseStudy(name string, data []byte) (*Study, error) {
 	return s, nil
 }
 
-// studied returns the names that a study may use.
+// studied returns the names that a study can use.
 func (r *Reader) studied() Names {
 	known := r.Known()
 	known.Protocols = nil
@@ -80,7 +81,7 @@ func (r *Reader) ofStudy(err error) error {
 	if i < 0 {
 		return err
 	}
-	e.Problem = fmt.Sprintf("protocol %s %s; a study may have %s", unknown.Got, r.Protocols[i].Traits().NoStudy, strings.Join(unknown.Known, ", "))
+	e.Problem = fmt.Sprintf("protocol %s %s; a study can have %s", unknown.Got, r.Protocols[i].Traits().NoStudy, strings.Join(unknown.Known, ", "))
 	return e
 }
 
@@ -103,13 +104,13 @@ func (r *Reader) StudySpec() *section.Section { return new(Study).section(r.stud
 
 func (s *Study) file(known Names) *section.Section {
 	return &section.Section{Name: "the study", Fields: []section.Field{
-		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: "write apiVersion: " + APIVersion + " as the first line", Doc: "The version of the format."},
-		{Key: "kind", Value: section.Fixed(StudyKind), Need: "write kind: " + StudyKind, Doc: "The type of this file."},
+		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: `write "apiVersion: ` + APIVersion + `" as the first line`, Doc: "The version of the format."},
+		{Key: "kind", Value: section.Fixed(StudyKind), Need: `write "kind: ` + StudyKind + `"`, Doc: "The type of this file."},
 		{Key: "metadata", Value: &section.Section{Name: "metadata", Fields: []section.Field{
-			{Key: "name", Value: section.DNSLabel{Dst: &s.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
+			{Key: "name", Value: section.DNSLabel{Dst: &s.Name}, Need: "add \"name\" with a short name of lower-case letters, digits and dashes",
 				Doc: "The study's name in jobs."},
-		}}, Need: "add metadata: {name: kidney}", Doc: "The name of the study."},
-		{Key: "spec", Value: s.section(known), Need: "add spec: with parties, protocols, learners, jobs and until", Doc: "What the study's jobs may do."},
+		}}, Need: "add \"metadata: {name: kidney}\"", Doc: "The name of the study."},
+		{Key: "spec", Value: s.section(known), Need: "add \"spec\" with \"parties\", \"protocols\", \"learners\", \"jobs\" and \"until\"", Doc: "What the study's jobs may do."},
 	}}
 }
 
@@ -120,8 +121,8 @@ func (s *Study) section(known Names) *section.Section {
 		{Key: "dictionary", Value: section.Text{Dst: &s.Dictionary}, Else: "jobs have no dictionary: every column is a number without gaps",
 			Doc: "The jobs' data dictionary, as NAME@HASH with all 64 digits. The operators approve it by itself."},
 		{Key: "parties", Value: partyList{&s.Parties}, Need: "add parties: [north, south]", Doc: "The parties of every job, in any order."},
-		{Key: "protocols", Value: section.Choices[string]{Noun: "protocol", Dst: &s.Protocols, Known: known.Protocols}, Need: "add protocols: [moments]", Doc: "The protocols that a job may use, in their hardened mode."},
-		{Key: "learners", Value: section.Choices[string]{Noun: "learner", Dst: &s.Learners, Known: known.Learners}, Need: "add learners: [ridge]", Doc: "The learners that a job may use."},
+		{Key: "protocols", Value: section.Choices[string]{Noun: "protocol", Dst: &s.Protocols, Known: known.Protocols}, Need: "add \"protocols: [moments]\"", Doc: "The protocols that a job may use, in their hardened mode."},
+		{Key: "learners", Value: section.Choices[string]{Noun: "learner", Dst: &s.Learners, Known: known.Learners}, Need: "add \"learners: [ridge]\"", Doc: "The learners that a job may use."},
 		{Key: "kernels", Value: section.Choices[string]{Noun: "kernel", Dst: &s.Kernels, Known: known.Kernels}, Else: "every kernel; beside gamma, those with a gamma or a length scale",
 			Doc: "The kernels that a job may use."},
 		{Key: "gamma", Value: section.Interval{Dst: &s.Gamma}, Else: "any",
@@ -129,10 +130,10 @@ func (s *Study) section(known Names) *section.Section {
 		{Key: "labels", Value: section.Words{Dst: &s.Labels, Most: maxStudyWords, Example: "[diagnosis]"}, Else: "none; jobs without labels only", Doc: "The labels that a job may use, also with a learner that needs none."},
 		{Key: "splits", Value: section.Choices[string]{Noun: "split", Dst: &s.Splits, Known: Splits()}, Else: "none; each party's key chooses the held-out rows",
 			Doc: "The ways in which a job may choose the held-out rows. With party, jobs hold out one party after the other, and each party's own sums become known."},
-		{Key: "jobs", Value: section.Whole{Dst: &s.Jobs}, Need: "add jobs: 20", Doc: fmt.Sprintf("The greatest number of jobs, 1 to %d. A job of kind Fit counts.", MaxStudyJobs)},
+		{Key: "jobs", Value: section.Whole{Dst: &s.Jobs}, Need: "add \"jobs: 20\"", Doc: fmt.Sprintf("The greatest number of jobs, 1 to %d. A job of kind Fit counts.", MaxStudyJobs)},
 		{Key: "numbers", Value: section.Whole{Dst: &s.Numbers}, Else: "none; no job that adds up sums",
 			Doc: "The greatest number of numbers in the sums of all jobs together, counted at each party."},
-		{Key: "until", Value: section.Text{Dst: &s.Until}, Need: "add until: and a day such as 2027-06-30", Doc: "The last day on which a job may begin, in UTC."},
+		{Key: "until", Value: section.Text{Dst: &s.Until}, Need: "add \"until\" with a day such as 2027-06-30", Doc: "The last day on which a job may begin, in UTC."},
 	}, Finish: s.finish}
 }
 
@@ -170,7 +171,7 @@ func (s *Study) contradicts(in *section.Place) (key, why string) {
 	return "", ""
 }
 
-// studyOf reads and writes a job's key study: a name, or a name and hash.
+// studyOf reads and writes a job's key "study": a name, or a name and hash.
 type studyOf struct {
 	dst    **Study
 	reader *Reader
@@ -189,7 +190,7 @@ func (v studyOf) Decode(key string, n *yaml.Node) error {
 	switch s := *v.dst; {
 	case err != nil:
 	case s.Name != name:
-		err = fmt.Errorf("the study that was found is called %s; write that name here, or correct metadata: {name: ...} in the study", section.Quote(s.Name))
+		err = fmt.Errorf("the study that was found is called %s; write that name here, or correct \"metadata: {name: ...}\" in the study", section.Quote(s.Name))
 	case hash != "" && s.Hash() != hash:
 		err = errors.New("the study that was found has another hash; compare the two files")
 	}
@@ -208,7 +209,7 @@ func (v studyOf) Encode() *yaml.Node {
 
 func (v studyOf) Form() string { return "a name" }
 
-// studyField declares a job's key study.
+// studyField declares a job's key "study".
 func (j *Job) studyField(r *Reader) section.Field {
 	return section.Field{Key: "study", Value: studyOf{&j.Study, r}, Else: "none",
 		Doc: "The name of the study that every party's operator has approved. The job must lie inside it; then no operator is asked again."}
@@ -245,13 +246,13 @@ func (s *Study) excludes(j *Job) (key, why string) {
 	case !slices.Contains(s.Protocols, j.Protocol.Name()):
 		return "protocols", fmt.Sprintf("it allows %s, and the job uses %s", joinNames(s.Protocols), j.Protocol.Name())
 	case j.Protocol.Mode() == Paper:
-		return "protocols", "it allows their hardened mode, and the job has mode: paper"
+		return "protocols", "it allows their hardened mode, and the job has \"mode: paper\""
 	case d.Label != NoLabel && !slices.Contains(s.Labels, d.Label): // also for a learner without labels: okra sends the labels with the rows
 		return "labels", fmt.Sprintf("it allows %s, and the job has %s", listedOr(s.Labels, "none"), section.Quote(d.Label))
 	case d.Test.Split() != "" && !slices.Contains(s.Splits, d.Test.Split()):
-		return "splits", fmt.Sprintf("no job may hold out %s; splits: [%s] would allow it", d.Test.Chosen(), d.Test.Split())
+		return "splits", fmt.Sprintf("it allows no job to hold out %s; \"splits: [%s]\" would allow that", d.Test.Chosen(), d.Test.Split())
 	case s.Gamma != [2]float64{} && d.Scale == None: // the effect of gamma would depend on the units of the columns
-		return "gamma", "it is for scaled columns, and the job has scale: none"
+		return "gamma", "it is for scaled columns, and the job has \"scale: none\""
 	}
 	for _, l := range j.Learners() {
 		if !slices.Contains(s.Learners, l.Name()) {
@@ -266,7 +267,7 @@ func (s *Study) excludes(j *Job) (key, why string) {
 	return "", ""
 }
 
-// excludesKernel does the work of excludes for a kernel.
+// excludesKernel returns the first key of the study by which a kernel lies outside, and why, like excludes.
 func (s *Study) excludesKernel(k Kernel) (key, why string) {
 	gamma := k.Gamma
 	if k.LengthScale > 0 {
@@ -282,7 +283,7 @@ func (s *Study) excludesKernel(k Kernel) (key, why string) {
 	case s.Gamma == [2]float64{}, gamma == 0 && len(s.Kernels) > 0: // a kernel without gamma must be listed
 		return "", ""
 	case gamma == 0:
-		return "gamma", fmt.Sprintf("kernel %s has none; kernels: [%s] would allow it", k.Name, k.Name)
+		return "gamma", fmt.Sprintf("kernel %s has none; \"kernels: [%s]\" would allow it", k.Name, k.Name)
 	case k.GammaUnit != "":
 		return "gamma", fmt.Sprintf("it is a plain number, and the job gives gamma in the unit %s", k.GammaUnit)
 	case gamma < s.Gamma[0] || gamma > s.Gamma[1]:

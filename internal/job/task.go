@@ -14,8 +14,8 @@ import (
 // labels.
 type Task struct {
 	Labels  string // what the label column holds, such as "the classes"; "" if the learner needs no labels
-	Classes bool   // labels are classes, so that splits are stratified
-	Numbers bool   // labels are numbers
+	Classes bool   // whether labels are classes; splits are then stratified
+	Numbers bool   // whether labels are numbers
 	Score   string // the metric that chooses a grid's cell; "" for none
 	// Shape is the form of the numbers that a model computes for a row. Older kinds of package
 	// model need not set it.
@@ -61,7 +61,7 @@ func (j *Job) finishScoring(in *section.Place) error {
 	task := j.Task()
 	switch {
 	case j.Data.Folds == 0:
-		return in.Refuse("scoring", "scoring needs folds to choose a cell of a grid, and data has none; add folds: 5 to data, or remove scoring")
+		return in.Refuse("scoring", "\"scoring\" needs folds to choose a cell of a grid, and \"data\" has none; add \"folds: 5\" to \"data\", or remove \"scoring\"")
 	case task.Classes && !slices.Contains(classes, j.Scoring):
 		return in.Refuse("scoring", "learner %s predicts classes, which have no %s; use %s", j.Learner.Name(), j.Scoring, section.Join(classes))
 	case task.Numbers && !slices.Contains(numbers, j.Scoring):

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Titles are texts for people, by the class that each of them explains, such as died for class 1.
+// Titles are texts for people, by the class that each of them explains, such as "died" for class "1".
 // Files and results keep the classes.
 type Titles map[string]string
 
@@ -71,18 +71,18 @@ func (t Titles) check(in *section.Place, order []string) error {
 		_, other := t[titles[i]]
 		switch {
 		case order != nil && !slices.Contains(order, class):
-			return in.Refuse("titles", "titles names class %s, which classes does not list; correct the class", section.Quote(class))
+			return in.Refuse("titles", "\"titles\" names class %s, which \"classes\" does not list; correct the class", section.Quote(class))
 		case titles[i] != class && (other || slices.Contains(order, titles[i])):
 			return in.Refuse("titles", "the title of class %s is %s, which is another class; write another title", section.Quote(class), section.Quote(titles[i]))
 		}
 	}
 	if one, other, found := fuzzymatch.Clash(titles); found {
 		one, other = fuzzymatch.Quote(one, other)
-		return in.Refuse("titles", "titles has %s and %s, which differ only by case, blanks or Unicode form; write different titles", one, other)
+		return in.Refuse("titles", "\"titles\" has %s and %s, which differ only by case, blanks or Unicode form; write different titles", one, other)
 	}
 	slices.Sort(titles)
 	if len(slices.Compact(titles)) < len(classes) {
-		return in.Refuse("titles", "two classes have the same title; write different titles, or merge the classes by merged in the dictionary (in simulate, by classes in the job)")
+		return in.Refuse("titles", "two classes have the same title; write different titles, or merge the classes by \"merged\" in the dictionary (in simulate, by \"classes\" in the job)")
 	}
 	return nil
 }

@@ -9,14 +9,14 @@ import (
 // Traits holds the fixed properties of a protocol, which do not depend on a job.
 type Traits struct {
 	Cuts        Direction // direction of the partition between parties; "" for rows
-	Rated       bool      // data are ratings of items by people, not rows
-	Unshared    bool      // a process may run a job on a whole table, without any parties
-	Grouped     bool      // folds keep the rows of a group together
-	Weighted    bool      // the protocol passes weights of rows to the learner
-	Fits        bool      // jobs are of kind Fit: they fit and do not learn
-	Streams     bool      // a party need not have its table in memory: it can read the rows in blocks
+	Rated       bool      // whether the data are ratings of items by people, not rows
+	Unshared    bool      // whether a process can run a job on a whole table, without any parties
+	Grouped     bool      // whether folds keep the rows of a group together
+	Weighted    bool      // whether the protocol passes weights of rows to the learner
+	Fits        bool      // whether jobs are of kind Fit: they fit and do not learn
+	Streams     bool      // whether a party can read the rows in blocks, without its whole table in memory
 	Grid        GridBy    // how the protocol chooses a grid's cell
-	NoGrid      string    // the reason why a job may not have a grid; "" if it may
+	NoGrid      string    // the reason why a job cannot have a grid; "" if it can
 	Comparisons []Comparison
 	Learns      func(*Job) bool // whether the protocol runs the job's learner; nil: it runs all
 	// NoStudy is the reason, after the protocol's name, why no job of a study can use the protocol; "" if

@@ -55,7 +55,7 @@ func TestUnsharedNeedsNoSums(t *testing.T) {
 		{"sources: {all: p.csv}, " + dictionary, "{name: pooled}", ""},
 		{"source: p, partition: {by: columns, parties: [a, b]}, " + byColumns, "{name: gram}", ""},
 		{"sources: {all: p.csv}, test: {every: 4}", "{name: okra}", "a job needs at least two parties, but this list has 1; add parties"},
-		{"source: p, partition: {parties: [a, b]}, " + dictionary, "{name: okra}", `column "age" has no range, without which its numbers cannot be summed over parties; add range: [least, greatest]`},
+		{"source: p, partition: {parties: [a, b]}, " + dictionary, "{name: okra}", `column "age" has no range, without which its numbers cannot be summed over parties; add "range: [least, greatest]"`},
 	} {
 		file := strings.NewReplacer("source: patients", c.data, "{name: pooled}", c.protocol).Replace(onTable)
 		_, err := reader().Parse("job.yaml", []byte(file))

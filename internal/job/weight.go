@@ -113,7 +113,7 @@ func (d *Data) finishWeight(in *section.Place) error {
 	case d.Weight == d.Label || d.Weight == d.ID || d.Weight == d.Group:
 		return in.Refuse("weight", "column %s is the weight, and also the label, the id or the group; name another column as weight", section.Quote(d.Weight))
 	case in.Given("schema") && d.Schema.Index(d.Weight) >= 0:
-		return in.Refuse("schema", "schema must not describe %s, which is the weight; remove the column from schema", section.Quote(d.Weight))
+		return in.Refuse("schema", "\"schema\" describes %s, which is the weight; remove the column from \"schema\"", section.Quote(d.Weight))
 	case d.Dictionary == nil:
 		return nil
 	}

@@ -151,8 +151,8 @@ func (d *decompressor) resetZstd(n int) error {
 	return d.zstd.Reset(&d.in)
 }
 
-// firstRead bounds the memory that is allocated before any bytes arrive, since a header may be
-// false. Later allocations grow with the bytes that arrive.
+// firstRead bounds the memory that is allocated before any bytes arrive, because a header can give a
+// false length. Later allocations grow with the bytes that arrive.
 const firstRead = 1 << 20
 
 var errLength = errors.New("the page is longer than its header says")

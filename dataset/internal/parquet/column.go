@@ -62,7 +62,7 @@ func (c Column) width() int {
 	return 0
 }
 
-// These are the field numbers of two types in parquet's union of logical types.
+// These are the field numbers of three types in parquet's union of logical types.
 const (
 	timeType      = 7
 	timestampType = 8

@@ -39,10 +39,10 @@ func (e encoding) unknown() error {
 // values is an iterator over the values of a page.
 type values interface {
 	len() int
-	next() ([]byte, error) // returns the next value; may be called at most len times
+	next() ([]byte, error) // returns the next value; must not be called more than len times
 }
 
-// decode returns a reader of the n values in b.
+// decode returns an iterator over the n values in b.
 func (p *pages) decode(e encoding, b []byte, n int) (values, error) {
 	kind, width := p.column.Kind, p.column.width()
 	switch {

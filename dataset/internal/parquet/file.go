@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// Limits bound the memory and work that a file may cause; zero fields mean the defaults.
+// Limits bound the memory and work that a file is allowed to cause; zero fields mean the defaults.
 type Limits struct {
 	Page   int // most bytes of a page, stored or decompressed; default 256 MiB
-	Values int // number of values that even the smallest file may hold; default 2^24
+	Values int // number of values that even the smallest file is allowed to hold; default 2^24
 }
 
 // spread is the number of values that each byte of a file adds to the file's limit. The limit on
@@ -35,12 +35,12 @@ type File struct {
 	sources []source
 	groups  []group
 	limits  Limits
-	spare   int64 // bytes that may still be decompressed
+	spare   int64 // bytes that are still allowed to be decompressed
 	pages   pages
 }
 
-// Open reads and checks the footer of a file of size bytes. A file that opens is flat and not
-// encrypted, its chunks lie inside it, and its codecs are known.
+// Open reads and checks the footer of a file of size bytes. If it opens, every column without a
+// [File.Fault] is flat and not encrypted, its chunks lie inside the file, and its codecs are known.
 func Open(r io.ReaderAt, size int64, l Limits) (*File, error) {
 	b, err := readFooter(r, size)
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *File) checkRows(rows, most int64) error {
 		return errFooter
 	}
 	if rows > most/int64(max(len(f.Columns), 1)) {
-		return fmt.Errorf("the footer gives %d rows of %d columns, which is more than a file of this size may have; if the numbers are right, save the table as .npy", rows, len(f.Columns))
+		return fmt.Errorf("the footer gives %d rows of %d columns, which is more than a file of this size can have; if the numbers are right, save the table as .npy", rows, len(f.Columns))
 	}
 	f.Rows = int(rows)
 	return nil
@@ -203,19 +203,19 @@ type Cursor struct {
 	file   *File
 	column int
 	group  int // index of the next row group
-	rows   int // rows of the group not yet read
+	rows   int // number of rows of the group not yet read
 	pages  pages
 	values values
-	left   int // values of the page not yet read
+	left   int // number of values of the page not yet read
 }
 
-// Cursor returns a cursor at the start of column j. Several cursors may be in use at the same
+// Cursor returns a cursor at the start of column j. Several cursors can be in use at the same
 // time.
 func (f *File) Cursor(j int) *Cursor { return &Cursor{file: f, column: j} }
 
 // Next returns the value of the next row, or reports that the row is null. The value has the form
-// of [File.Each]. Next may be called once for each row of the file; the value is good until the
-// next call.
+// of [File.Each]. Call Next at most once for each row of the file; the value is good until
+// the next call.
 func (c *Cursor) Next() (value []byte, null bool, err error) {
 	if err := c.file.Fault(c.column); err != nil {
 		return nil, false, err

@@ -292,7 +292,7 @@ func TestHostileFiles(t *testing.T) {
 		most  uint64 // bytes allocated
 		error string
 	}{
-		{"rows without pages", table{kind: int64(Double), rows: 1 << 40}.file(), 1 << 20, "the footer gives 1099511627776 rows of 1 columns, which is more than a file of this size may have"},
+		{"rows without pages", table{kind: int64(Double), rows: 1 << 40}.file(), 1 << 20, "the footer gives 1099511627776 rows of 1 columns, which is more than a file of this size can have"},
 		{"negative rows", table{kind: int64(Double), rows: -1}.file(), 1 << 20, "the footer cannot be decoded"},
 		{"no pages", table{kind: int64(Double), rows: 5}.file(), 1 << 20, "holds fewer values than the table has rows"},
 		{"page larger than the chunk", table{kind: int64(Double), rows: 1, body: structure(number(1, 0), number(2, 8), number(3, huge))}.file(), 1 << 20, "has pages that do not fit into the file"},

@@ -15,7 +15,7 @@ type pages struct {
 	column Column
 	codec  codec
 	in     *bufio.Reader
-	left   int64 // bytes of the chunk not yet read
+	left   int64 // number of bytes of the chunk not yet read
 	dict   *dictionary
 
 	stored, plain []byte // buffers that every page reuses
@@ -47,9 +47,9 @@ type header struct {
 	checked       bool
 	values        int64
 	encoding      encoding
-	levels        encoding // encoding of the levels in version 1
-	levelBytes    int64    // bytes of the levels in version 2
-	repeated      int64    // bytes of repetition levels in version 2
+	levels        encoding // encoding of the levels in a page of version 1
+	levelBytes    int64    // bytes of the levels in a page of version 2
+	repeated      int64    // bytes of the repetition levels in a page of version 2
 	notCompressed bool     // whether a page of version 2 is not compressed
 }
 
@@ -63,8 +63,8 @@ const (
 
 var errPage = errors.New("holds a page that cannot be decoded; write the file again")
 
-// next returns the values of the next data page. It refuses a page without values, or with too
-// many.
+// next returns the values of the next data page. It refuses a page without values, or with
+// more than most values.
 func (p *pages) next(most int) (values, error) {
 	for {
 		h, body, err := p.page()

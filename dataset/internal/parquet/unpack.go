@@ -70,7 +70,7 @@ func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte,
 		return nil, false
 	}
 	size := groups * uint64(width)
-	count := most // writers may store more groups than the page has values
+	count := most // writers can store more groups than the page has values
 	if groups <= uint64(most/8) {
 		count = int(8 * groups)
 	}
@@ -86,7 +86,7 @@ func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte,
 // enough bytes.
 type bitReader struct {
 	b    []byte
-	have int // bits in word
+	have int // number of bits in word that were not taken
 	word uint64
 }
 

@@ -1,4 +1,4 @@
-// Package live reads tables that may differ at the next reading. Such a table is the output of an
+// Package live reads tables that can differ at the next reading. Such a table is the output of an
 // operator's program, or the rows of a query.
 //
 //	err := live.Copy(ctx, store, source)
@@ -146,7 +146,7 @@ func checkColumns(names []string) error {
 
 func (s Source) queryText() (string, error) {
 	path := s.resolve(s.SQL.QueryFile)
-	if err := regular.Check(path); err != nil { // before its rights: of a device or a folder they are no matter
+	if err := regular.Check(path); err != nil { // this check precedes that of the rights, which do not matter for a device or a folder
 		return "", fmt.Errorf("the query cannot be read: %w", err)
 	}
 	path, err := trusted.Find(path)

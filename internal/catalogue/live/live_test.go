@@ -25,7 +25,7 @@ func TestQueryOfOthers(t *testing.T) {
 	}
 	s := live.Source{Origin: origin.Origin{SQL: &origin.SQL{SQLite: "none.db", QueryFile: "cohort.sql"}}, Folder: folder}
 	for mode, want := range map[os.FileMode]string{
-		0o620: "cohort.sql is not run, since other users may write to this file; use chmod go-w " + file,
+		0o620: "cohort.sql is not run, since other users can write to this file; use chmod go-w " + file,
 		0o600: "none.db does not exist; correct the path",
 	} {
 		if err := os.Chmod(file, mode); err != nil {

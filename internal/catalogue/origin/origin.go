@@ -1,4 +1,4 @@
-// Package origin describes tables that may differ at the next reading. Such a table is the output
+// Package origin describes tables that can differ at the next reading. Such a table is the output
 // of a program, or the rows of a query. Package live reads these tables.
 package origin
 
@@ -74,7 +74,7 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func CheckCommand(args, env []string) error {
 	switch {
 	case len(args) == 0:
-		return errors.New(`"command" is empty; write command: [./extract.sh]`)
+		return errors.New(`"command" is empty; write "command: [./extract.sh]"`)
 	case !strings.ContainsRune(args[0], filepath.Separator):
 		if strings.ContainsAny(args[0], " |<>;&") {
 			return fmt.Errorf("command %q is a line for a shell, and there is no shell; write the program and each argument by itself, as in [./extract.sh, \"2024\"]", args[0])

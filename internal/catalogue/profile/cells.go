@@ -48,17 +48,17 @@ type columnCells struct {
 	name            string
 	fault           error // why the column cannot be read; nil if it can
 	missing, seen   int
-	likely          int // number of words that look like gaps
-	padded          int // number of words such as 007, whose zeros a number loses
+	likely          int // number of cells that look like gaps
+	padded          int // number of cells such as 007, whose zeros a number loses
 	gaps            tally
-	gapWords        map[string]int // the words that look like gaps
-	filled          int            // number of words that the suggestion counts as gaps
+	gapWords        map[string]int // number of cells of each word that looks like a gap
+	filled          int            // number of cells that look like gaps and that the suggestion counts as gaps
 	words           map[string]int
 	longest         int
 	numbers         tally
 	dates           []tally
 	years           []span // years that each date format reads
-	anyDate         int    // number of words that one of the formats reads
+	anyDate         int    // number of cells that one of the formats reads
 	written         writing
 	form            dataset.NumberForm // form with a sign between thousands that reads the numbers of all columns; zero for none
 	least, greatest float64
@@ -131,8 +131,8 @@ func (s *span) add(year int) {
 	s.least, s.greatest = min(s.least, year), max(s.greatest, year)
 }
 
-// sureGaps are the words that pandas reads as a missing value in every column. Other words that look
-// like gaps do so beside numbers and dates only.
+// sureGaps are the words that pandas reads as a missing value in every column. Other words of gapWords
+// count as gaps only in a column of numbers or dates, or in a column without other words.
 var sureGaps = []string{"NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null", "None"}
 
 // suggestedGaps lists the words of the column that a suggestion reads as gaps.
@@ -232,7 +232,7 @@ func (c *columnCells) noYesWords() (no, yes []string) {
 	return no, yes
 }
 
-// isOneOf reports whether a word is, in any case, the word at a place of some pair.
+// isOneOf reports whether a word equals, but for case, the word with the index at in any of the pairs.
 func isOneOf(word string, pairs [][2]string, at int) bool {
 	return slices.ContainsFunc(pairs, func(pair [2]string) bool { return strings.EqualFold(pair[at], word) })
 }
@@ -300,7 +300,7 @@ func (c *columnCells) spellings() (list []string, values map[string]string) {
 	return list, values
 }
 
-// with adds a word to a map, which may be nil.
+// with adds a word to a map, and returns the map. It makes a new map if values is nil.
 func with(values map[string]string, word, use string) map[string]string {
 	if values == nil {
 		values = make(map[string]string)
@@ -313,7 +313,7 @@ func with(values map[string]string, word, use string) map[string]string {
 var gapCodes = []string{"-9", "-99", "-999", "-9999"}
 
 // gapCode returns the code that stands for a gap in a column of numbers, the least of the other
-// numbers, and the cells that hold the code. n is 0 if there is no such code.
+// numbers, and the number n of cells that hold the code. n is 0 if there is no such code.
 func (c *columnCells) gapCode() (code string, low float64, n int) {
 	if c.least >= 0 || len(c.words) == MaxDistinct {
 		return "", 0, 0

@@ -20,7 +20,7 @@ type Draft struct {
 	Sites    []Site
 	Label    string  // the label's name in the job
 	Protocol string  // one of Protocols
-	Epsilon  float64 // of a job with differential privacy; 0 for none
+	Epsilon  float64 // epsilon of a job with differential privacy; 0 for none
 }
 
 // Site is one party's table. Label and ID are the names that its own file has.
@@ -104,7 +104,7 @@ func (t *Table) column(name string) Column {
 }
 
 // shared returns the columns that all sites have under the same name, but for case, blanks and
-// signs, and with the same type. Sites that hold other columns share none.
+// signs, and with the same type. Sites of a partition by columns share none.
 func (d Draft) shared() (list []shared) {
 	if d.recipe().byColumns {
 		return nil
@@ -129,7 +129,7 @@ func (d Draft) shared() (list []shared) {
 	return list
 }
 
-// alone returns the site's own columns, for a job in which sites hold other columns.
+// alone returns the site's own columns, for a job in which sites hold different columns.
 func (s Site) alone(sites int) (list []shared) {
 	for _, c := range s.describedColumns() {
 		list = append(list, shared{c, slices.Repeat([]Column{c}, sites)})
@@ -238,7 +238,7 @@ func respelled(own Column, spelled map[string]string) map[string]string {
 	return values
 }
 
-// joinSpellings adds words to a list, without those that differ from one of it only by case.
+// joinSpellings adds words to a list, without those that differ only by case from a word of the list.
 func joinSpellings(list, words []string) []string {
 	list = slices.Clone(list)
 	for _, word := range words {
@@ -271,7 +271,7 @@ func (d Draft) dictionary(columns []shared) string {
 	return text + fmt.Sprintf("labels: {%s: {}}\n", scalar(d.Label))
 }
 
-// ownColumns returns the lines of the dictionary for sites that hold other columns.
+// ownColumns returns the lines of the dictionary for sites that hold different columns.
 func (d Draft) ownColumns() string {
 	joint := Suggestion{Table: &Table{}, Values: true}
 	for _, s := range d.Sites {

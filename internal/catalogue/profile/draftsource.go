@@ -29,8 +29,8 @@ func (d Draft) source(i int, s Site, columns []shared) string {
 	return b.String()
 }
 
-// idLine returns the line with the rule that makes a site's ids, or "" if ids need no steps to be
-// common to sites that hold other columns.
+// idLine returns the line with the rule that makes a site's ids. It returns "" if the sites do not hold different
+// columns of the same people, if a site has no ids, or if no steps would make more ids equal.
 func (d Draft) idLine(s Site) string {
 	if !d.recipe().byColumns || !d.hasIDs() {
 		return ""
@@ -46,8 +46,8 @@ func (d Draft) idLine(s Site) string {
 	return fmt.Sprintf("  id: {columns: %s, normalize: [%s]} # so that %d ids are common to all sites\n", words([]string{s.ID}), strings.Join(steps, ", "), alike)
 }
 
-// textLine lists, as a comment, the columns with names whose cells no dictionary can describe. The
-// columns that name a person are not among them.
+// textLine lists, as a comment, the columns of free text and the unreadable columns, which no dictionary can
+// describe. It leaves out columns that tell who a person is.
 func (s Site) textLine() string {
 	var names []string
 	for _, c := range s.Columns {
@@ -61,8 +61,8 @@ func (s Site) textLine() string {
 	return "  # not used, since their cells are read as free text: " + words(names) + "\n"
 }
 
-// labelLine returns the line that names the labels as the job does, and that asks for the words of
-// classes unlike the first site's.
+// labelLine returns the line that names the labels as the job does, and that asks for a class of the job in
+// place of each class that only this site has.
 func (d Draft) labelLine(s Site) string {
 	if s.Label == "" {
 		return ""

@@ -36,7 +36,7 @@ type Column struct {
 
 	unit    string   // unit that stands beside the numbers; "" for none
 	formats []string // formats of dates that only together read most cells
-	gaps    int      // cells that the suggestion reads as gaps
+	gaps    int      // number of cells that the suggestion reads as gaps
 	years   span     // years of the dates
 
 	no, yes []string          // words of a boolean, in all their spellings
@@ -80,7 +80,7 @@ type Table struct {
 	More     int // number of problems that are not listed
 	// Classes counts the rows of each label.
 	Classes map[string]int
-	// Numbers is the form that reads the numbers of all columns.
+	// Numbers is the form that reads the numbers of all columns, or the form of Asked.Own if there is none.
 	Numbers dataset.NumberForm
 
 	gapWords []string // words that the suggestion reads as gaps

@@ -325,7 +325,7 @@ func TestFormsThatExcludeEachOther(t *testing.T) {
 // Points before three digits are suspect beside decimal commas.
 func TestPointsThatMayBeThousands(t *testing.T) {
 	table := profiled(t, "a;b\n"+strings.Repeat("1.118;0,5\n12;2,5\n", 20), Asked{})
-	want := `column "a": 20 cells may have points between thousands, since other columns have a decimal comma: --decimal , --thousands .`
+	want := `column "a": 20 cells might have points between thousands, since other columns have a decimal comma: --decimal , --thousands .`
 	if n := len(table.Problems); n != 2 || table.Problems[1].String() != want {
 		t.Errorf("problems %v\nwant the second to be %s", table.Problems, want)
 	}

@@ -24,8 +24,8 @@ func (d Draft) checkPrivacy() error {
 	return privacy.Guarantee{Epsilon: d.Epsilon, Delta: d.delta()}.Check()
 }
 
-// delta returns a power of ten that is at most a tenth of one over the number of rows. More would allow to publish
-// rows drawn at random.
+// delta returns a power of ten that is at most a tenth of one over the number of rows. A larger delta
+// would allow a mechanism that publishes rows drawn at random.
 func (d Draft) delta() float64 {
 	rows := 1
 	for _, s := range d.Sites {
@@ -45,9 +45,10 @@ func (d Draft) privateTraining() string {
 		d.Protocol, number(d.Epsilon), number(d.delta()), learner, d.recipe().last)
 }
 
-// publicKeys returns the text of a column's keys in a dictionary for differential privacy: numbers have a range to
-// whose ends others are cut, and gaps have a value. It returns "" for a column that has no such keys here: of dates, of
-// many words, and of numbers that this reading does not read.
+// publicKeys returns the text of a column's keys in a dictionary for differential privacy: numbers have a
+// range, numbers outside it become its nearer end, and gaps have a value. It returns "" for a column that has
+// no such keys here: of dates, of many or reserved words, and of numbers in a form that this reading does not
+// read.
 func (c Column) publicKeys() string {
 	keys := []string{"type: " + string(c.Type)}
 	if c.unit != "" {

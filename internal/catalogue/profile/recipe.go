@@ -8,13 +8,13 @@ import (
 
 // recipe holds the parts of a draft that depend on the protocol.
 type recipe struct {
-	byColumns        bool // sites have other columns of the same people
-	sums             bool // the kernel takes gamma as a plain number
-	oneTable         bool // one table is enough
-	note             string
-	classes, numbers string // the learner
-	folds            bool   // jobs of the protocol can choose numbers by cross-validation
-	last             string // further keys
+	byColumns        bool   // whether sites have different columns of the same people
+	sums             bool   // whether the protocol adds up sums; it then allows privacy, and takes gamma as a plain number
+	oneTable         bool   // whether one table is enough
+	note             string // YAML comment after the protocol
+	classes, numbers string // learner for classes, and learner for measured numbers
+	folds            bool   // whether jobs of the protocol can choose numbers by cross-validation
+	last             string // last lines of the job
 }
 
 // recipes has the protocols that a draft can name.
@@ -41,8 +41,8 @@ func Usual(tables int) string {
 // recipe returns the parts of the draft that depend on the protocol.
 func (d Draft) recipe() recipe { return recipes[d.Protocol] }
 
-// Labels reports whether site i has labels. Of sites that hold other columns of the same people
-// only the first one has.
+// Labels reports whether site i has labels. If sites hold different columns of the same
+// people, only the first site has labels.
 func (d Draft) Labels(i int) bool { return i == 0 || !d.recipe().byColumns }
 
 // labelled returns the sites that have labels.
@@ -68,8 +68,8 @@ func (d Draft) Check() error {
 	return d.checkPrivacy()
 }
 
-// Limits of a draft whose numbers are chosen by cross-validation, in rows: fewer are too few for five
-// folds, and more would make a first run long.
+// Limits of a draft whose numbers are chosen by cross-validation, in rows: fewer rows are too few for five
+// folds, and more rows would make a first run long.
 const (
 	leastTuned = 100
 	mostTuned  = 5000

@@ -26,7 +26,7 @@ type Suggestion struct {
 	Label, ID string
 	Guessed   bool // whether Label is the last column, since nobody named the labels
 	Values    bool // whether to suggest ranges from the data
-	Public    bool // whether no row may decide what a cell becomes, for differential privacy
+	Public    bool // whether no row is allowed to decide what a cell becomes, for differential privacy
 }
 
 // Dictionary returns the text of a dictionary file, for all members.
@@ -52,7 +52,7 @@ func (s Suggestion) labelAdvice() string {
 	return "classes: [well, ill] lists them, the positive one last"
 }
 
-// columnLines returns the keys columns and complete of a dictionary.
+// columnLines returns the keys "columns" and "complete" of a dictionary, with their values.
 func (s Suggestion) columnLines() string {
 	var b strings.Builder
 	b.WriteString("columns:\n")
@@ -76,7 +76,7 @@ func (s Suggestion) columnLines() string {
 // notLabel matches the characters that a name in a dictionary cannot contain.
 var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// NameOf derives a name from a path: what precedes the first point of the file's name, in lower-case
+// NameOf derives a name from a path: the part of the file's name before the first dot, in lower-case
 // letters, digits and inner dashes. It returns "table" if nothing is left, or too much.
 func NameOf(path string) string {
 	base, _, _ := strings.Cut(filepath.Base(path), ".")
@@ -109,8 +109,8 @@ func (c Column) isDropped() bool {
 // identifying matches the plain names of columns that tell who a person is.
 var identifying = regexp.MustCompile(`^(patient|patienten|subject|participant|person|customer|kunde|kunden|client|case|fall|record|study|hospital|medical)?(id|pid|uid|key|nr|no|num|number|nummer)$|^(patient|subject|participant|mrn|ssn|name|surname|lastname|firstname|fullname|vorname|nachname|nom|prenom|email)$`)
 
-// columnKeys returns the text of a column's keys in the dictionary. fills reports whether they fill
-// the column's gaps.
+// columnKeys returns the text of a column's keys in the dictionary. fills reports whether the
+// column has no gaps, or the keys fill them.
 func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	if s.Public {
 		return c.publicKeys(), true
@@ -226,7 +226,7 @@ func (s Suggestion) Form() prepare.CSV {
 	return form
 }
 
-// csvLine returns the key csv of a catalogue entry, or "" if the text has the default form.
+// csvLine returns the key "csv" of a catalogue entry with its value, or "" if the text has the default form.
 func (s Suggestion) csvLine() string {
 	var form []string
 	own := s.Form()
@@ -254,8 +254,8 @@ func (s Suggestion) lacksLabels() bool {
 	return slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == s.Label && c.gaps > 0 })
 }
 
-// labelOfEntry returns the value of the key label, "" for no label. It leaves out rows that have
-// none.
+// labelOfEntry returns the value of the key "label", or "" for no label. If rows lack a label, the value leaves
+// these rows out.
 func (s Suggestion) labelOfEntry() string {
 	if s.lacksLabels() {
 		return fmt.Sprintf("{column: %s, missing: drop-row}", scalar(s.Label))
@@ -354,10 +354,10 @@ func (s Suggestion) sourceLine() string {
 	return "path: " + scalar(s.Path)
 }
 
-// roundedRange returns a range that contains two numbers. Both ends of the range have one
-// significant digit. If both numbers have the same sign, one end of the range is 0, unless both are
-// far from 0 beside their distance, such as years: then the ends are multiples of a power of ten
-// that is at least the distance.
+// roundedRange returns a range that contains two numbers. Both ends of the range have one significant digit.
+// If both numbers have the same sign, one end of the range is 0, unless both are above 0 and far from 0 in
+// comparison with their distance, such as years: then the ends are multiples of a power of ten that is at
+// least the distance.
 func roundedRange(least, greatest float64) (low, high float64) {
 	if distance := greatest - least; distance > 0 && 4*distance < least {
 		power := int(math.Ceil(math.Log10(distance)))
@@ -387,7 +387,7 @@ func oneDigit(v float64) float64 {
 
 // scaled returns digits times a power of ten, rounded once: .3 and not .1 + .1 + .1.
 func scaled(digits float64, power int) float64 {
-	v, _ := strconv.ParseFloat(fmt.Sprintf("%.0fe%d", digits, power), 64) // out of range it is infinite or 0, as the product is
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%.0fe%d", digits, power), 64) // a result out of range is infinite or 0, like the product
 	return v
 }
 

@@ -13,13 +13,13 @@ import (
 // writing counts the ways in which the cells of a column write numbers.
 type writing struct {
 	form    dataset.NumberForm // form in which the command reads numbers
-	commas  bool               // commas separate the fields of the table
-	read    int                // numbers in this form
-	whole   int                // numbers that all forms read alike
-	grouped int                // numbers such as 1.118, whose decimal sign may separate thousands
-	forms   []int              // other cells that are numbers by each common form
-	limits  int                // other cells such as <5
-	units   map[string]int     // other cells that have a unit beside the number
+	commas  bool               // whether commas separate the fields of the table
+	read    int                // number of cells that are numbers in this form
+	whole   int                // number of these cells that all forms read alike
+	grouped int                // number of these cells such as 1.118, whose decimal sign might separate thousands
+	forms   []int              // for each common form, the number of other cells that are numbers in it
+	limits  int                // number of other cells such as <5
+	units   map[string]int     // for each unit, the number of other cells with this unit beside a number
 }
 
 // maxUnits bounds the different units that are counted for a column.
@@ -126,12 +126,12 @@ func (w *writing) reads(k int, form dataset.NumberForm) int {
 // otherForm describes numbers in a form that the command does not read, if most cells have this
 // form.
 type otherForm struct {
-	text string              // problem, or "" if the command reads most cells, or they are no numbers
-	form *dataset.NumberForm // form that reads them, or nil
-	unit string              // unit that stands beside them, or ""
+	text string              // text of the problem; "" if the command reads most cells, or if most cells are no numbers
+	form *dataset.NumberForm // form that reads most cells, or nil
+	unit string              // unit that stands beside most numbers, or ""
 }
 
-// otherNumbers returns how most cells are numbers in another form than the command reads.
+// otherNumbers returns the form in which most cells are numbers, if the command reads numbers in another form.
 func (c *columnCells) otherNumbers() otherForm {
 	w := &c.written
 	form, n := w.better()
@@ -212,7 +212,7 @@ func (w *writing) commonUnit() (unit string, cells int) {
 }
 
 // suspects reports whether each decimal sign of the column stands before three digits, so that it
-// may separate thousands.
+// might separate thousands.
 func (c *columnCells) suspects() bool {
 	return c.written.grouped > 0 && c.written.grouped+c.written.whole == c.numbers.fits
 }
@@ -235,7 +235,7 @@ func (c *columnCells) otherDates() (two []string, text string) {
 		dataset.Quote(c.name), c.dates[one].fits, c.seen, two[0], c.dates[other].fits, two[1], two[0], two[1])
 }
 
-// listSuspects lists the columns of numbers whose decimal signs may separate thousands, if the form
+// listSuspects lists the columns of numbers whose decimal signs might separate thousands, if the form
 // of another column makes this likely.
 func (t *tableReader) listSuspects(columns []Column) (list []Problem) {
 	likely := slices.ContainsFunc(t.cells, func(c *columnCells) bool {
@@ -245,12 +245,12 @@ func (t *tableReader) listSuspects(columns []Column) (list []Problem) {
 	for j, c := range t.cells {
 		if likely && columns[j].Type == "number" && !columns[j].Unread && c.suspects() {
 			form := dataset.NumberForm{Decimal: otherSign(c.written.form.Decimal), Thousands: string(rune(c.written.form.Decimal))}
-			list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s: %d cells may have %s between thousands, since other columns have %s: %s",
+			list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s: %d cells might have %s between thousands, since other columns have %s: %s",
 				dataset.Quote(c.name), c.written.grouped, signs[form.Thousands], dataset.NumberForm{Decimal: form.Decimal}, form.Flags())})
 		}
 	}
 	return list
 }
 
-// signs names the signs that may be a decimal sign or separate thousands.
+// signs names the signs that can be a decimal sign or separate thousands.
 var signs = map[string]string{".": "points", ",": "commas"}

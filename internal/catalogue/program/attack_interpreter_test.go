@@ -23,7 +23,7 @@ func newChain(t *testing.T) (p place, theirs string) {
 // has it run as the daemon's user with the table at hand.
 func TestAttackInterpreterOfOthersByFirstLine(t *testing.T) {
 	p, theirs := newChain(t)
-	const foreign, given = "other users may write to a folder of the path; use chmod go-w ", "./entry.sh is not run with "
+	const foreign, given = "other users can write to a folder of the path; use chmod go-w ", "./entry.sh is not run with "
 	const unseen, partly = "since the program behind env cannot be determined: ", "since its first line is too long"
 	p.put("again.sh", "#!"+p.put("wrap", "#!"+theirs+"\n", 0o755)+"\n", 0o755)
 	p.must(os.Symlink("/usr/bin/env", filepath.Join(p.dir, "call")), os.Symlink(theirs, filepath.Join(p.dir, "sh\r")), os.Symlink("/bin/sh", filepath.Join(p.dir, "sh")))
@@ -109,5 +109,5 @@ func TestAttackScriptThatCannotBeRead(t *testing.T) {
 	}
 	p, theirs := newChain(t)
 	p.put("entry.sh", "#!"+theirs+"\n", 0o111)
-	p.refused(Command{Args: []string{"./entry.sh"}}, "the file cannot be read, so it may be a script")
+	p.refused(Command{Args: []string{"./entry.sh"}}, "the file cannot be read, so it might be a script")
 }

@@ -60,7 +60,7 @@ func (p place) refused(c Command, want string) {
 // What others can put in a program's place is not run, however it is named.
 func TestAttackProgramInAFolderOfOthers(t *testing.T) {
 	p := newPlace(t)
-	folder := "other users may write to a folder of the path; use chmod go-w " + filepath.Join(p.dir, "open")
+	folder := "other users can write to a folder of the path; use chmod go-w " + filepath.Join(p.dir, "open")
 	p.put("open/p.sh", p.mark(), 0o755)
 	p.put("open/in/p.sh", p.mark(), 0o755)
 	p.must(os.Symlink("open/p.sh", filepath.Join(p.dir, "link.sh")), os.Symlink("open/in", filepath.Join(p.dir, "in")))
@@ -151,7 +151,7 @@ func TestAttackWorkingDirectoryOfOthers(t *testing.T) {
 	for mode, want := range map[os.FileMode]string{0o777: "write to a folder of the path", 0o777 | os.ModeSticky: "create files in this folder"} {
 		p := newPlace(t)
 		p.must(os.Chmod(p.dir, mode))
-		p.refused(Command{Args: []string{"/bin/sh", "-c", "touch ran"}}, fmt.Sprintf("/bin/sh is not run in %s, since other users may %s; use chmod go-w %[1]s", p.dir, want))
+		p.refused(Command{Args: []string{"/bin/sh", "-c", "touch ran"}}, fmt.Sprintf("/bin/sh is not run in %s, since other users can %s; use chmod go-w %[1]s", p.dir, want))
 	}
 }
 

@@ -17,8 +17,8 @@ const blanks = " \t\n\v\f\r"
 
 // envCall holds the parts of a call of the command env that decide which program runs.
 type envCall struct {
-	left   []string
-	others bool // env does not search the folders of this process's PATH
+	left   []string // words of the call that were not read yet
+	others bool     // whether env searches other folders than those of this process's PATH
 }
 
 // runByEnv returns the command that env runs, with the path of its program. It returns nil if env
@@ -77,7 +77,7 @@ func (e *envCall) dropOptions() error {
 	return nil
 }
 
-// parseLetters parses a word of one-letter options. The last option may have a value, in this word
+// parseLetters parses a word of one-letter options. The last option can have a value, in this word
 // or the next.
 func (e *envCall) parseLetters(word string) error {
 	for i, letter := range word {
@@ -137,14 +137,14 @@ func (c Command) lookUp(name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s is not run, since env finds no %s in the folders of PATH that only this user and root may write to; write the path of the program", c.Args[0], name)
+	return "", fmt.Errorf("%s is not run, since env finds no %s in the folders of PATH that only this user and root can write to; write the path of the program", c.Args[0], name)
 }
 
 // alwaysPassed lists the variables that every program gets if this process has them.
 var alwaysPassed = []string{"HOME", "LANG"}
 
 // environment returns the environment of the program. It leaves out all variables that neither this
-// package nor c.Env lists, because such a variable may hold the password of another table.
+// package nor c.Env lists, because such a variable can hold the password of another table.
 func (c Command) environment(mark string) ([]string, error) {
 	env := []string{mark, "PATH=" + searchPath(os.Getenv("PATH"))}
 	for _, name := range alwaysPassed {
@@ -162,7 +162,7 @@ func (c Command) environment(mark string) ([]string, error) {
 	return env, nil
 }
 
-// searchPath returns those folders of a path list in which no other user may create files.
+// searchPath returns those folders of a path list in which no other user can create files.
 func searchPath(path string) string {
 	var list []string
 	for _, folder := range filepath.SplitList(path) {

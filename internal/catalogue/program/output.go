@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Output is the text that a program writes to stdout. If the program fails, reading ends with an
-// error that contains the program's text on stderr.
+// Output is the text that a program writes to stdout. If the program fails or is too slow, reading
+// ends with an error that contains the beginning of the program's text on stderr.
 type Output struct {
 	command Command
 	ctx     context.Context
@@ -50,7 +50,7 @@ func (o *Output) waitForExit() {
 	name := o.command.Args[0]
 	switch {
 	case errors.Is(o.ctx.Err(), context.DeadlineExceeded):
-		o.failed = fmt.Errorf("%s did not finish within %v; raise timeout, or let the program write fewer rows%s", name, o.command.Timeout, &o.said)
+		o.failed = fmt.Errorf("%s did not finish within %v; raise \"timeout\", or let the program write fewer rows%s", name, o.command.Timeout, &o.said)
 	case o.ctx.Err() != nil:
 		o.failed = fmt.Errorf("%s was stopped: %w", name, o.ctx.Err())
 	case err != nil:

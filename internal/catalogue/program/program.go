@@ -3,8 +3,8 @@
 //
 //	out, err := program.Command{Args: []string{"./extract.sh"}, Folder: home, Timeout: 10 * time.Minute, MaxBytes: 16 << 30}.Start(ctx)
 //
-// No shell is involved, and a program that another user could have changed is not run. It gets
-// few variables of the environment, and the processes that it has started end with it.
+// No shell is involved, and a program that another user could have changed is not run. A program
+// gets few variables of the environment, and the processes that it has started end with it.
 package program
 
 import (
@@ -35,7 +35,7 @@ type Command struct {
 	Env      []string // names of environment variables that the program inherits from this process
 	Folder   string
 	Timeout  time.Duration
-	MaxBytes int64 // limit of the output
+	MaxBytes int64 // largest size of the output, in bytes
 }
 
 // endTime is the time within which a program must exit after it has closed its output.
@@ -74,7 +74,7 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 
 // find returns the path of the program, with links resolved. It refuses a program that another user
 // could have changed. It also refuses an argument that names such a file, because an interpreter
-// may run the code in the file.
+// can run the code in the file.
 func (c Command) find() (string, error) {
 	if _, err := trusted.Folder(c.Folder); err != nil {
 		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, withoutPath(err))
@@ -122,7 +122,7 @@ const (
 )
 
 // checkChain refuses a program that starts, directly or indirectly, a program that another user
-// could have changed. A script starts its interpreter, which may be a script too, and env starts
+// could have changed. A script starts its interpreter, which can be a script too, and env starts
 // the program in its arguments.
 func (c Command) checkChain(path string, args []string) error {
 	for range maxSteps + 1 {
@@ -176,12 +176,12 @@ func (c Command) interpreter(path string) ([]string, error) {
 	return []string{text[:end], arg}, c.checkArguments([]string{arg})
 }
 
-// firstLine returns the first line of a file. It refuses a file that this user may run but not
-// read, because the file may be a script.
+// firstLine returns the first line of a file. It refuses a file that this user is allowed to run but
+// not to read, because the file might be a script.
 func firstLine(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, errors.New("the file cannot be read, so it may be a script; let the user of this process read it, or start it from a script that this user can read")
+		return nil, errors.New("the file cannot be read, so it might be a script; let the user of this process read it, or start it from a script that this user can read")
 	}
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ var ownStreams = map[string]bool{"/dev/stdin": true, "/dev/stdout": true, "/dev/
 // wordBreaks matches the characters that separate words of code, or a key from its value.
 var wordBreaks = regexp.MustCompile("[\\s\"'`()\\[\\]{}<>|&;,:=@$]+")
 
-// fileNames returns the parts of an argument that may name a file. These are the argument, its
+// fileNames returns the parts of an argument that might name a file. These are the argument, its
 // words, and the values of options such as -fNAME and --file=NAME. It cannot find names that a
 // program builds itself.
 func fileNames(arg string) []string {

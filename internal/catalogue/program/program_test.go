@@ -58,8 +58,8 @@ func TestFailedProgram(t *testing.T) {
 		{"exit code", "echo x; echo no such host >&2; exit 3", nil, `./extract.sh failed: exit status 3; it wrote "no such host" to stderr`},
 		{"silent", "exit 1", nil, "./extract.sh failed: exit status 1; it wrote nothing to stderr"},
 		{"much on stderr", "head -c 1000000 /dev/zero | tr '\\0' z >&2; exit 1", nil, `./extract.sh failed: exit status 1; its text on stderr begins with "` + strings.Repeat("z", maxStderr) + `"`},
-		{"time", "echo x; sleep 600", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh did not finish within 200ms; raise timeout, or let the program write fewer rows; it wrote nothing to stderr"},
-		{"time of a child", "sleep 600 & echo x", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh did not finish within 200ms; raise timeout, or let the program write fewer rows; it wrote nothing to stderr"},
+		{"time", "echo x; sleep 600", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh did not finish within 200ms; raise \"timeout\", or let the program write fewer rows; it wrote nothing to stderr"},
+		{"time of a child", "sleep 600 & echo x", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh did not finish within 200ms; raise \"timeout\", or let the program write fewer rows; it wrote nothing to stderr"},
 		{"bytes", "yes", nil, "./extract.sh writes more than 1000 bytes; raise max_bytes, or let the program write fewer rows"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,9 +81,9 @@ func TestProgramOfOthers(t *testing.T) {
 		change func(file, folder string) error
 		want   string
 	}{
-		{"group", func(file, _ string) error { return os.Chmod(file, 0o770) }, "since other users may write to this file; use chmod go-w "},
-		{"others", func(file, _ string) error { return os.Chmod(file, 0o702) }, "since other users may write to this file; use chmod go-w "},
-		{"folder", func(_, folder string) error { return os.Chmod(folder, 0o777) }, "since other users may write to a folder of the path; use chmod go-w "},
+		{"group", func(file, _ string) error { return os.Chmod(file, 0o770) }, "since other users can write to this file; use chmod go-w "},
+		{"others", func(file, _ string) error { return os.Chmod(file, 0o702) }, "since other users can write to this file; use chmod go-w "},
+		{"folder", func(_, folder string) error { return os.Chmod(folder, 0o777) }, "since other users can write to a folder of the path; use chmod go-w "},
 		{"missing", func(file, _ string) error { return os.Remove(file) }, "extract.sh cannot be run: no such file or directory; correct the path"},
 		{"folder in its place", func(file, _ string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, "extract.sh cannot be run: the path is not a regular file"},
 		{"not executable", func(file, _ string) error { return os.Chmod(file, 0o600) }, "cannot be run, because it is not executable; use chmod u+x "},
@@ -120,7 +120,7 @@ func TestArgumentsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Args[1] = arg
-		want := "/bin/sh is not run with " + file + ", since other users may write to this file; use chmod go-w " + file
+		want := "/bin/sh is not run with " + file + ", since other users can write to this file; use chmod go-w " + file
 		if _, err := output(t, c); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}

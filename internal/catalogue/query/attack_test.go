@@ -53,8 +53,8 @@ CREATE PROCEDURE gives(INOUT x int) LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (S
 		"COPY (SELECT 1) TO '" + file + "'", "COPY (SELECT 1) TO PROGRAM 'touch " + file + "'", "SELECT makes()", "SELECT 1 AS x",
 		"DO $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''touch " + file + "'''; END$$", "CALL gives(1)", "SELECT lo_export(lo_from_bytea(0, 'x'), '" + file + "')",
 	} {
-		ask("owner", text, "the role of X may run programs or use files of the server, because it belongs to owner, pg_execute_server_program, ")
-		ask("hidden", text, "the role of X may run programs or use files of the server, because it belongs to pg_execute_server_program; connect as a role that may only SELECT")
+		ask("owner", text, "the role of X can run programs or use files of the server, because it belongs to owner, pg_execute_server_program, ")
+		ask("hidden", text, "the role of X can run programs or use files of the server, because it belongs to pg_execute_server_program; connect as a role that can only SELECT")
 	}
 	for text, want := range map[string]string{
 		"COPY (SELECT 1) TO PROGRAM 'touch " + file + "'": "the query returns no columns; write one SELECT",
@@ -76,7 +76,7 @@ CREATE PROCEDURE gives(INOUT x int) LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (S
 		"SELECT 1 AS x; COMMIT":                                                               "cannot insert multiple commands into a prepared statement",
 		"SELECT 1 AS x\x00; SELECT 2 AS x":                                                    "the query contains a zero byte",
 		"SELECT repeat('x', 3000000) AS x":                                                    "a row or a cell of the query is too long",
-		"SELECT 1 AS x UNION ALL SELECT count(*) FROM generate_series(1, 3000000000000) AS n": "the query did not finish within 1s; raise timeout, or select fewer rows",
+		"SELECT 1 AS x UNION ALL SELECT count(*) FROM generate_series(1, 3000000000000) AS n": "the query did not finish within 1s; raise \"timeout\", or select fewer rows",
 	} {
 		q := weak
 		q.Text, q.Timeout, q.MaxBytes = text, time.Second, 1000
@@ -151,7 +151,7 @@ func TestAttackSQLite(t *testing.T) {
 	}
 	const endless = "WITH RECURSIVE r(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM r) SELECT count(*) FROM r"
 	path := database(t, values)
-	late := "the query did not finish within 1s; raise timeout, or select fewer rows"
+	late := "the query did not finish within 1s; raise \"timeout\", or select fewer rows"
 	for text, want := range map[string]string{
 		"SELECT 1 AS x; SELECT 2 AS x":                           "the query contains a second statement; write one SELECT",
 		"SELECT ';' AS x; SELECT 2 AS x":                         "the query contains a second statement; write one SELECT",
@@ -171,7 +171,7 @@ func TestAttackSQLite(t *testing.T) {
 		"-- nothing":                                             "the query returns no columns; write one SELECT",
 		"SELECT writefile('z', 'x') AS x":                        "no such function: writefile",
 		"SELECT load_extension('x') AS x":                        "not authorized",
-		"SELECT zeroblob(900000000) AS x":                        "a row or a cell of the query is too long; raise max_bytes (a row may have at most 64 MiB), or select fewer columns",
+		"SELECT zeroblob(900000000) AS x":                        "a row or a cell of the query is too long; raise max_bytes (a row can have at most 64 MiB), or select fewer columns",
 		"SELECT hex(randomblob(100000000)) AS x":                 "a row or a cell of the query is too long",
 		"SELECT 1 AS x UNION ALL SELECT length(randomblob(1e8))": "a row or a cell of the query is too long",
 		endless: late,

@@ -2,8 +2,8 @@
 //
 //	rows, err := query.Query{DSN: os.Getenv("HOSPITAL_DSN"), Text: "SELECT ...", Timeout: time.Minute, MaxBytes: 1 << 30}.Open(ctx)
 //
-// Text is one SELECT. It is described before it runs, and a statement without columns is never
-// run. PostgreSQL runs it in a read-only transaction, by a role that is not a superuser; the
+// Text is one SELECT. The database names its columns before it runs, and a statement without columns is
+// never run. PostgreSQL runs it in a read-only transaction, by a role that is not a superuser; the
 // SQLite file is opened read-only. A function that runs with its owner's rights can still do
 // anything that its owner can. Rows are read in the server's order, one at a time.
 //
@@ -35,7 +35,7 @@ type Query struct {
 	SQLite   string // path of a SQLite file
 	Text     string
 	Timeout  time.Duration
-	MaxBytes int64 // limit of all cells together
+	MaxBytes int64 // largest size of all cells together, in bytes
 }
 
 // Rows reads the rows of a query. Close ends the query.
@@ -72,7 +72,7 @@ var errNoColumns = errors.New("the query returns no columns; write one SELECT")
 // replace this limit, because the cells of a row are counted only after the whole row is read.
 const maxRow = 64 << 20
 
-// leastRow is a size in bytes that every row may have, even if the limit on all cells is lower.
+// leastRow is a size in bytes that every row is allowed to have, even if the limit on all cells is lower.
 const leastRow = 1 << 20
 
 // rowLimit returns the largest allowed size of a row in bytes.
@@ -111,10 +111,10 @@ func (l *limitedRows) explain(err error) error {
 	case errors.Is(err, io.EOF):
 		return err
 	case errors.Is(l.ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("the query did not finish within %v; raise timeout, or select fewer rows", l.query.Timeout)
+		return fmt.Errorf("the query did not finish within %v; raise \"timeout\", or select fewer rows", l.query.Timeout)
 	}
 	if tooLong(err) {
-		return fmt.Errorf("a row or a cell of the query is too long; raise max_bytes (a row may have at most 64 MiB), or select fewer columns: %w", err)
+		return fmt.Errorf("a row or a cell of the query is too long; raise max_bytes (a row can have at most 64 MiB), or select fewer columns: %w", err)
 	}
 	return fmt.Errorf("the query cannot be read: %w", inWords(err))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// messageHead is the number of bytes that a server's message may have in addition to the cells of a
-// row. They hold lengths, or the text of an error.
+// messageHead is the number of bytes that a server's message is allowed to have in addition to the cells of
+// a row. They hold lengths, or the text of an error.
 const messageHead = 1 << 20
 
 // closeTime is the longest time for closing a connection.
@@ -53,7 +53,7 @@ func openPostgres(ctx context.Context, q Query) (Rows, error) {
 // statements at once: the first could end the read-only transaction.
 func parseDSN(source, dsn string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(dsn)
-	if err != nil { // the original error may contain the password
+	if err != nil { // the original error can contain the password
 		return nil, fmt.Errorf("%s does not hold a connection string of PostgreSQL; write postgres://USER@HOST/DATABASE?sslmode=verify-full", source)
 	}
 	if config.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
@@ -101,7 +101,7 @@ func (r *postgresRows) checkRole(source string) error {
 		return err
 	}
 	if rights != "" {
-		return fmt.Errorf("the role of %s may run programs or use files of the server, because it belongs to %s; connect as a role that may only SELECT", source, rights)
+		return fmt.Errorf("the role of %s can run programs or use files of the server, because it belongs to %s; connect as a role that can only SELECT", source, rights)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func trueOrFalse(word string) string {
 func (r *postgresRows) Close() error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(r.ctx), closeTime)
 	defer stop()
-	if r.rows != nil && r.rows.CommandTag().String() == "" { // do not read the remaining rows, which may be many
+	if r.rows != nil && r.rows.CommandTag().String() == "" { // do not read the remaining rows, of which there can be many
 		return r.conn.PgConn().Conn().Close()
 	}
 	return r.conn.Close(ctx)

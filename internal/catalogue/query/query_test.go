@@ -208,7 +208,7 @@ func TestLimits(t *testing.T) {
 	check := func(t *testing.T, q query.Query) {
 		slow, long := within(q), within(q)
 		slow.Timeout, slow.Text = 300*time.Millisecond, fmt.Sprintf(endless, 2_000_000_000)
-		if _, _, err := read(slow); err == nil || !strings.Contains(err.Error(), "the query did not finish within 300ms; raise timeout, or select fewer rows") {
+		if _, _, err := read(slow); err == nil || !strings.Contains(err.Error(), "the query did not finish within 300ms; raise \"timeout\", or select fewer rows") {
 			t.Errorf("time: %v", err)
 		}
 		long.MaxBytes, long.Text = 1000, "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 100000) SELECT x FROM r"

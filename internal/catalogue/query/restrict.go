@@ -16,7 +16,7 @@ import (
 // Limits of SQLite, as identified by its function sqlite3_limit.
 const (
 	limitLength   = lib.SQLITE_LIMIT_LENGTH   // largest size of a cell and of a stored row
-	limitAttached = lib.SQLITE_LIMIT_ATTACHED // number of database files that a query may attach
+	limitAttached = lib.SQLITE_LIMIT_ATTACHED // number of database files that a query is allowed to attach
 )
 
 // errTwo refuses a second statement. SQLite would run both statements and return the rows of the
@@ -111,7 +111,7 @@ func interruptAtEnd(ctx context.Context, raw any) (stopInterrupt func(), err err
 // quoted name, blanks or one other character. An unclosed token extends to the end.
 var token = regexp.MustCompile("(?s)^(?:--[^\n]*|/\\*.*?(?:\\*/|$)|'[^']*'?|\"[^\"]*\"?|`[^`]*`?|\\[[^]]*\\]?|[ \t\r\n\f]+|.)")
 
-// isOneStatement reports whether only comments and blanks follow the first statement.
+// isOneStatement reports whether only comments, blanks and semicolons follow the first statement.
 func isOneStatement(text string) bool {
 	ended := false
 	for text != "" {

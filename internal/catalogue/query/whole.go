@@ -57,7 +57,7 @@ func sizes(f *os.File) (size, pages int64, err error) {
 	return info.Size(), page * int64(binary.BigEndian.Uint32(b[28:])), nil
 }
 
-// hasLog reports whether a file beside the database may hold pages that the database lacks.
+// hasLog reports whether a file beside the database might hold pages that the database lacks.
 func hasLog(path string) bool {
 	for _, suffix := range []string{"-wal", "-journal"} {
 		if info, err := os.Stat(path + suffix); err == nil && info.Size() > 0 {

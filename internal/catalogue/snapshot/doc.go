@@ -1,12 +1,12 @@
-// Package snapshot stores the rows of a source that may change, so that a replayed job reads the
+// Package snapshot stores the rows of a source that can change, so that a replayed job reads the
 // same rows again. Write sorts the rows, because a database returns them in any order. Keep leaves
 // the rows of a file in their order.
 //
 //	if err := snapshot.Write(store, rows, []string{"patient"}); err != nil {
 //	rows, err := snapshot.Read(store)
 //
-// Package extsort sorts the rows: it holds 4 MiB of them, or one that is longer. The store holds at
-// most twice the table meanwhile.
+// Package extsort sorts the rows: it holds in memory 4 MiB of them, or one longer row. During
+// the sorting, the store holds at most twice the table.
 package snapshot
 
 import "github.com/mercer-fl/mercer/internal/base/extsort"

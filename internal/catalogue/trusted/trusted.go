@@ -3,7 +3,7 @@
 //	path, err := trusted.Find("/home/mercer/extract.sh")
 //
 // A path is walked from the root down: each folder, each link and the last element. A user who
-// may write to a folder, or owns it, can replace its elements. Since only the two trusted users
+// is allowed to write to a folder, or owns it, can replace its elements. Since only the two trusted users
 // can change the walked path, it is still the same when it is used.
 package trusted
 
@@ -20,7 +20,7 @@ import (
 // maxLinks is the largest number of links in one path, as in Linux.
 const maxLinks = 40
 
-// byOthers holds the permission bits with which the group and others may write. With a POSIX access
+// byOthers holds the permission bits with which the group and others can write. With a POSIX access
 // list, the group's bits are the maximum of all entries, so these bits cover the list, too.
 const byOthers = 0o022
 
@@ -42,7 +42,7 @@ func Find(path string) (string, error) {
 	return w.at, nil
 }
 
-// Folder returns the path of a folder, with links resolved. It returns an error if other users may
+// Folder returns the path of a folder, with links resolved. It returns an error if other users can
 // create files there.
 func Folder(path string) (string, error) {
 	found, err := Find(path)
@@ -56,7 +56,7 @@ func Folder(path string) (string, error) {
 	case !info.IsDir():
 		return "", fmt.Errorf("%s is not a folder", found)
 	case info.Mode().Perm()&byOthers != 0:
-		return "", fmt.Errorf("other users may create files in this folder; use chmod go-w %s", found)
+		return "", fmt.Errorf("other users can create files in this folder; use chmod go-w %s", found)
 	}
 	return found, nil
 }
@@ -64,7 +64,7 @@ func Folder(path string) (string, error) {
 // pathWalk follows a path element by element. No other user can change the elements already passed.
 type pathWalk struct {
 	at    string // the path up to the current element, with links resolved
-	open  bool   // others may create files here, but delete only their own
+	open  bool   // whether other users can create files here, but delete only their own
 	left  []string
 	links int
 }
@@ -132,11 +132,11 @@ func (w *pathWalk) checkElement(path string) error {
 	stat := info.Sys().(*syscall.Stat_t)
 	switch others := info.Mode().Perm()&byOthers != 0; {
 	case others && !sticky && info.IsDir():
-		return fmt.Errorf("other users may write to a folder of the path; use chmod go-w %s", path)
+		return fmt.Errorf("other users can write to a folder of the path; use chmod go-w %s", path)
 	case others && !sticky:
-		return fmt.Errorf("other users may write to this file; use chmod go-w %s", path)
+		return fmt.Errorf("other users can write to this file; use chmod go-w %s", path)
 	case w.open && !info.IsDir() && stat.Nlink > 1:
-		return fmt.Errorf("another user may have created %s, since the file has a second hard link; move the file to your own folder", path)
+		return fmt.Errorf("another user might have created %s, since the file has a second hard link; move the file to your own folder", path)
 	default:
 		w.open = others
 	}

@@ -57,23 +57,23 @@ func TestWhatOthersCanChange(t *testing.T) {
 		want       string
 		root       bool
 	}{
-		{name: "file", path: "in/p", change: func(dir string) error { return os.Chmod(filepath.Join(dir, "in/p"), 0o620) }, want: "other users may write to this file; use chmod go-w "},
-		{name: "folder", path: "in/p", change: func(dir string) error { return os.Chmod(in(dir), 0o702) }, want: "other users may write to a folder of the path; use chmod go-w "},
-		{name: "folder above", path: "in/p", change: func(dir string) error { return os.Chmod(dir, 0o770) }, want: "other users may write to a folder of the path; use chmod go-w "},
+		{name: "file", path: "in/p", change: func(dir string) error { return os.Chmod(filepath.Join(dir, "in/p"), 0o620) }, want: "other users can write to this file; use chmod go-w "},
+		{name: "folder", path: "in/p", change: func(dir string) error { return os.Chmod(in(dir), 0o702) }, want: "other users can write to a folder of the path; use chmod go-w "},
+		{name: "folder above", path: "in/p", change: func(dir string) error { return os.Chmod(dir, 0o770) }, want: "other users can write to a folder of the path; use chmod go-w "},
 		{name: "folder behind a link", path: "link", change: func(dir string) error {
 			return errors.Join(os.Symlink("in/p", filepath.Join(dir, "link")), os.Chmod(in(dir), 0o777))
-		}, want: "other users may write to a folder of the path; use chmod go-w "},
+		}, want: "other users can write to a folder of the path; use chmod go-w "},
 		{name: "folder of a link", path: "in/link", change: func(dir string) error {
 			return errors.Join(os.WriteFile(filepath.Join(dir, "q"), nil, 0o600), os.Symlink("../q", filepath.Join(dir, "in/link")), os.Chmod(in(dir), 0o777))
-		}, want: "other users may write to a folder of the path; use chmod go-w "},
+		}, want: "other users can write to a folder of the path; use chmod go-w "},
 		{name: "folder that is left again", path: "in/../q", change: func(dir string) error {
 			return errors.Join(os.WriteFile(filepath.Join(dir, "q"), nil, 0o600), os.Chmod(in(dir), 0o777))
-		}, want: "other users may write to a folder of the path; use chmod go-w "},
+		}, want: "other users can write to a folder of the path; use chmod go-w "},
 		{name: "second name in a folder of all", path: "in/second", change: func(dir string) error {
 			return errors.Join(os.Link(filepath.Join(dir, "in/p"), filepath.Join(dir, "in/second")), os.Chmod(in(dir), 0o777|fs.ModeSticky))
 		}, want: "since the file has a second hard link; move the file to your own folder"},
 		{name: "through proc", path: "proc", change: func(dir string) error { return os.Symlink("/proc/self/root", filepath.Join(dir, "proc")) }, want: "the path leads through /proc"},
-		{name: "access list", path: "in/p", change: func(dir string) error { return allow(filepath.Join(dir, "in/p"), 12345) }, want: "other users may write to this file; use chmod go-w "},
+		{name: "access list", path: "in/p", change: func(dir string) error { return allow(filepath.Join(dir, "in/p"), 12345) }, want: "other users can write to this file; use chmod go-w "},
 		{name: "owner of the file", path: "in/p", change: func(dir string) error { return os.Chown(filepath.Join(dir, "in/p"), 12345, -1) }, want: "this file belongs to user 12345; change its owner", root: true},
 		{name: "owner of the folder", path: "in/p", change: func(dir string) error { return os.Chown(in(dir), 12345, -1) }, want: "/in belongs to user 12345; change its owner", root: true},
 		{name: "owner of a link", path: "link", change: func(dir string) error {
@@ -109,7 +109,7 @@ func TestFolderOfAll(t *testing.T) {
 	if _, err := trusted.Find(filepath.Join(dir, "in/p")); err != nil {
 		t.Error(err)
 	}
-	if _, err := trusted.Folder(filepath.Join(dir, "in")); err == nil || !strings.HasPrefix(err.Error(), "other users may create files in this folder; use chmod go-w ") {
+	if _, err := trusted.Folder(filepath.Join(dir, "in")); err == nil || !strings.HasPrefix(err.Error(), "other users can create files in this folder; use chmod go-w ") {
 		t.Errorf("the folder: %v", err)
 	}
 	if got, err := trusted.Folder(dir); err != nil || got != dir {

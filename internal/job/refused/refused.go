@@ -159,14 +159,14 @@ func computedCases(base string) []Case {
 	return []Case{
 		with("file", "too large", base, base+strings.Repeat("#", job.MaxBytes), 1, fmt.Sprintf("the file has %d bytes; a job file has at most 1048576", len(base)+job.MaxBytes)),
 		with("file", "invalid UTF-8", "label: label", "label: \xff", 7, "this line is not UTF-8 text; save the file as UTF-8"),
-		with("data", "too many parties", "label: label", "label: label\n    partition: {parties: ["+numberedList("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
-		with("data", "too many columns in a schema", "label: label", "label: label\n    schema: {"+numberedList("c%d: {}", prepare.MaxColumns+1)+"}", 8, "schema has more than 16384 columns; that is the most there may be"),
+		with("data", "too many parties", "label: label", "label: label\n    partition: {parties: ["+numberedList("p%d", job.MaxParties+1)+"]}", 8, "there are more than 1024 parties; name fewer"),
+		with("data", "too many columns in a schema", "label: label", "label: label\n    schema: {"+numberedList("c%d: {}", prepare.MaxColumns+1)+"}", 8, "schema has more than 16384 columns; describe fewer"),
 		with("data", "long label", "label: label", "label: "+strings.Repeat("l", 1025), 7, "label is 1025 bytes long; at most 1024 are allowed"),
-		with("kernel", "too many coefficients", "{name: rbf, gamma: 0.5}", "{name: dot-product, coefficients: ["+numberedList("%d", 66)+"]}", 9, "coefficients has more than 65; that is the most there may be"),
-		with("protocol secvm", "too many classes", "{name: okra}", "{name: secvm, classes: ["+numberedList("c%d", 257)+"]}", 8, "classes has more than 256; that is the most there may be"),
-		with("grids", "too many numbers", "gamma: 0.5", "gamma: ["+numberedList("%d", job.MaxCells+1)+"]", 9, "the lists up to gamma stand for more than 1024 choices; that is the most a grid may have"),
+		with("kernel", "too many coefficients", "{name: rbf, gamma: 0.5}", "{name: dot-product, coefficients: ["+numberedList("%d", 66)+"]}", 9, "coefficients has more than 65 entries; list fewer"),
+		with("protocol secvm", "too many classes", "{name: okra}", "{name: secvm, classes: ["+numberedList("c%d", 257)+"]}", 8, "classes has more than 256 entries; list fewer"),
+		with("grids", "too many numbers", "gamma: 0.5", "gamma: ["+numberedList("%d", job.MaxCells+1)+"]", 9, "the lists up to gamma stand for more than 1024 choices; give shorter lists"),
 		with("grids", "too many kernels in lists", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: ["+numberedList("%d", job.MaxCells)+"]}\n  - {name: linear}", 11,
-			"kernel stands for more than 1024 choices; that is the most a grid may have"),
+			"kernel stands for more than 1024 choices; give shorter lists"),
 	}
 }
 

@@ -103,11 +103,11 @@ func (v Choice[T]) unknown(n *yaml.Node, got string) error {
 	return At(n, "%w", &UnknownName{Noun: v.Noun, Got: got, Near: near, Known: Texts(v.Known), Of: "this version has"})
 }
 
-// UnknownName is the error about a name that a file may not use.
+// UnknownName is the error about a name that a file cannot use.
 type UnknownName struct {
 	Noun, Got string
-	Near      string   // known name that may be meant; "" for none
-	Known     []string // names that the file may use
+	Near      string   // known name that might be meant; "" for none
+	Known     []string // names that the file can use
 	Of        string   // the words before the known names, such as "this version has"
 }
 

@@ -59,7 +59,7 @@ func (v Numbers) Decode(key string, n *yaml.Node) error {
 		return At(n, "%s is %s; write a list of numbers such as [0, 1, 0.5]", key, Describe(n))
 	}
 	if len(n.Content) > v.Most {
-		return At(n, "%s has more than %d; that is the most there may be", key, v.Most)
+		return At(n, "%s has more than %d entries; list fewer", key, v.Most)
 	}
 	list := make([]float64, len(n.Content))
 	for i, c := range n.Content {
@@ -110,7 +110,7 @@ func (v Words) Decode(key string, n *yaml.Node) error {
 		case known[s]:
 			return At(c, "%s names %s twice; keep one", key, Quote(s))
 		case len(list) == v.Most:
-			return At(n, "%s has more than %d; that is the most there may be", key, v.Most)
+			return At(n, "%s has more than %d entries; list fewer", key, v.Most)
 		}
 		list, known[s] = append(list, s), true
 	}
@@ -136,7 +136,7 @@ type Weights struct{ Dst *map[string]float64 }
 
 func (v Weights) Decode(key string, n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Value == "balanced" {
-		return At(n, "%s: balanced goes with learner svc only; write a map such as {malignant: 2}", key)
+		return At(n, "%s: \"balanced\" goes with learner svc only; write a map such as {malignant: 2}", key)
 	}
 	if n.Kind != yaml.MappingNode {
 		return At(n, "%s is %s; write a map such as {malignant: 2}", key, Describe(n))

@@ -26,15 +26,15 @@ type Section struct {
 	// Foreign returns an error for a key that belongs to another section with the same name. It
 	// returns nil for every other key. Foreign itself is nil if no other section has the name.
 	Foreign func(key, val *yaml.Node) error
-	// Instead is a word that the file may have in place of the whole section. It is nil if there is
+	// Instead is a word that the file can have in place of the whole section. It is nil if there is
 	// no such word.
 	Instead *Instead
 	// Finish checks the stored fields against each other, and sets the defaults that depend on
-	// other fields. It may be nil.
+	// other fields. It can be nil.
 	Finish func(in *Place) error
 }
 
-// Instead is a word that the file may have in place of a map.
+// Instead is a word that the file can have in place of a map.
 type Instead struct {
 	Word  string
 	Given *bool // whether the file has the word
@@ -52,7 +52,7 @@ type Field struct {
 	Else string
 	// Need tells the user what to write if a file lacks the key. It is "" for an optional key.
 	Need string
-	// List reports whether a job may list several numbers under the key. Cross-validation then
+	// List reports whether a job can list several numbers under the key. Cross-validation then
 	// chooses one of them.
 	List bool
 }
@@ -169,7 +169,7 @@ func (s *Section) Keys() []string {
 	return keys
 }
 
-// Lists lists the keys that may hold a list of numbers, in canonical order.
+// Lists lists the keys that can hold a list of numbers, in canonical order.
 func (s *Section) Lists() []string {
 	var keys []string
 	for _, f := range s.Fields {
@@ -199,7 +199,7 @@ func (s *Section) Encode() *yaml.Node {
 	return m
 }
 
-// Form lists the keys of the map, and the word that may replace the map.
+// Form lists the keys of the map, and the word that can replace the map.
 func (s *Section) Form() string {
 	if s.Instead != nil {
 		return "a map with " + s.list() + ", or " + s.Instead.Word
@@ -210,7 +210,7 @@ func (s *Section) Form() string {
 // Error describes a mistake in a job file and tells the user what to do.
 type Error struct {
 	File    string
-	Line    int // 1-based
+	Line    int // line of the mistake, from 1
 	Problem string
 	cause   error // an error that caused this one, or nil
 }

@@ -146,7 +146,7 @@ func TestErrors(t *testing.T) {
 		"name: one\nrounds: 1.5":               `rounds is "1.5", not a whole number; write one such as 3`,
 		"name: one\nwire: float16":             `unknown wire "float16"; did you mean "float32"? This version has float32, float64`,
 		"name: one\ninner: {tol: a}":           `tol is "a", not a number; write one such as 0.5`,
-		"name: one\nitems: [a, b, c]":          "items has more than 2; that is the most there may be",
+		"name: one\nitems: [a, b, c]":          "items has more than 2 entries; list fewer",
 		"name: one\nweights: {ill: 0}":         `the weight of class "ill" is 0; write a number above 0`,
 		"name: one\nrange: [1, 2, 3]":          "range is a list of 3; write two numbers such as [0, 100]",
 		"name: one\nrange: [1]":                "range is a list of one; write two numbers such as [0, 100]",

@@ -141,7 +141,7 @@ func warnRareWords(splits []method.Split) (list []string) {
 		}
 	}
 	for _, column := range slices.Sorted(maps.Keys(counts)) {
-		list = append(list, fmt.Sprintf("column %s: %d of %d training rows hold words that no party has in %d training rows (%s), and count as %s; pooled training keeps these words",
+		list = append(list, fmt.Sprintf("column %s: %d of %d training rows hold words that no party has in at least %d training rows (%s), and count as %s; pooled training keeps these words",
 			dataset.Quote(column), counts[column], training, prepare.Least, humanize.Count(len(words[column]), "word"), as[column]))
 	}
 	return list

@@ -40,7 +40,7 @@ func (l *Labels) FinishLabels(in *section.Place) error {
 	}
 	if one, other, found := fuzzymatch.Clash(l.Classes); found {
 		one, other = fuzzymatch.Quote(one, other)
-		return in.Refuse("classes", "classes has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
+		return in.Refuse("classes", "\"classes\" has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
 	}
 	return nil
 }

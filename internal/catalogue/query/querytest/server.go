@@ -64,7 +64,7 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "pg") // a short path, because a socket's path may have only about 100 bytes
+	folder, err := os.MkdirTemp("", "pg") // a short path, because a socket's path can have only about 100 bytes
 	if err != nil {
 		return nil, err
 	}
