@@ -63,7 +63,8 @@ func (r *readableRecords) Next() (Record, error) {
 	for i, j := range r.places {
 		r.fields[i] = row.Fields[j]
 	}
-	return Record{Line: row.Line, Fields: r.fields}, nil
+	row.Fields = r.fields
+	return row, nil
 }
 
 // OpenParquet returns the rows of a parquet file as text. Numbers are decimal, booleans are 1 and

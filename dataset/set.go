@@ -265,10 +265,16 @@ func (s *Set) check() error {
 
 // checkNumbers returns an error that names the first number that is not finite.
 func (s *Set) checkNumbers() error {
-	if _, typed := s.X.(Typed); typed { // the numbers of a typed table are codes, and its gaps are NaN
+	var finite func(i int) bool
+	switch x := s.X.(type) {
+	case Typed: // its numbers are codes, and its gaps are NaN
 		return nil
+	case *Dense:
+		finite = x.cells.finite
+	case *Dense32:
+		finite = x.cells.finite
 	}
-	if d, ok := s.X.(interface{ finite(i int) bool }); ok && allRows(s.X.Rows(), d.finite) {
+	if finite != nil && allRows(s.X.Rows(), finite) {
 		return nil
 	}
 	var err error

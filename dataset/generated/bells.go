@@ -32,8 +32,8 @@ func Bells(rows, columns int, density float64) (*dataset.Set, error) {
 // Marks returns random rows like [Bells], with ones in place of the normal numbers. A one stands
 // for the presence of a word or a property. The density must be below 1.
 func Marks(rows, columns int, density float64) (*dataset.Set, error) {
-	if density == 1 {
-		return nil, errors.New("dataset/generated: a density of 1 makes all rows equal; choose a density below 1")
+	if filled, err := filledOf(rows, columns, density); err == nil && filled == columns {
+		return nil, errors.New("dataset/generated: this density fills every column, so all rows would be equal; choose a lower density or more columns")
 	}
 	return bellsOver(rows, columns, density, func(values []float64, _ *prg.Stream) {
 		for j := range values {

@@ -156,7 +156,7 @@ func TestClustersAndBellsRefuse(t *testing.T) {
 	}{
 		{clusters, "0 rows"}, {one, "1 classes"}, {many, "choose 2 to"}, {huge, "numbers are allowed"},
 		{none, "density is 0"}, {over, "density is 1.5"}, {nan, "density is NaN"}, {wide, "at most"},
-		{wider, "radial basis functions allow"}, {equal, "all rows equal"},
+		{wider, "radial basis functions allow"}, {equal, "all rows would be equal"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", c.err, c.want)

@@ -40,7 +40,7 @@ func TestLoadGenerated(t *testing.T) {
 		"generated:3x4#":         "generated:3x4# has an unknown part after #; write #rbf, #sparse=0.05 for rows of which 5 % is not zero, or #binary=0.05 for the same with ones",
 		"generated:3x4#sparse=":  "generated:3x4#sparse= has an unknown part after #; write #rbf, #sparse=0.05 for rows of which 5 % is not zero, or #binary=0.05 for the same with ones",
 		"generated:3x4#sparse=2": "generated:3x4#sparse=2 cannot be generated: the density is 2; choose a share above 0 and up to 1",
-		"generated:3x4#binary=1": "generated:3x4#binary=1 cannot be generated: a density of 1 makes all rows equal; choose a density below 1",
+		"generated:3x4#binary=1": "generated:3x4#binary=1 cannot be generated: this density fills every column, so all rows would be equal; choose a lower density or more columns",
 		"generated:0x4":          "generated:0x4 cannot be generated: the table has 0 rows and 4 columns; choose at least one of each, and at most 16777216 columns",
 	} {
 		_, err := New("").Load(ref, Columns{})

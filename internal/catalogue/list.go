@@ -135,7 +135,7 @@ func tooMany(files int) error {
 	if files <= maxFiles {
 		return nil
 	}
-	return errors.New("the data folder holds too many files")
+	return errors.New("it holds too many files")
 }
 
 // isTable reports whether a file is a table. The suffix of its name decides, or else its first
