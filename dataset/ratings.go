@@ -37,7 +37,7 @@ type RatingsOptions struct {
 	Name string // name of the text in messages
 }
 
-// longestRating is the largest length of a line, in bytes.
+// longestRating is the largest length of a line in bytes, the newline included.
 const longestRating = 4 << 10
 
 // ReadRatings reads ratings in the formats of MovieLens, plain or compressed by gzip. A line has
@@ -66,7 +66,7 @@ func readRatings(r io.Reader, o RatingsOptions, bounds limits) (*Ratings, error)
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, p.errorf(p.line+1, "the line is longer than %d bytes; a rating has three or four short fields", longestRating)
+		return nil, p.errorf(p.line+1, "the line is longer than %d bytes, its end included; a rating has three or four short fields", longestRating)
 	case err != nil:
 		return nil, p.unreadable(p.line+1, err)
 	case len(p.list) == 0:

@@ -53,7 +53,7 @@ func TestReadRatingsRefuses(t *testing.T) {
 		"time":           {"1,2,3,1e9\n", `r:1: the time "1e9" is not a whole number; write seconds since 1970`},
 		"twice":          {"1,2,3\n1,3,3\n1,2,4\n", `r:3: user "1" has rated item "2" already, in line 1; keep one of the two ratings`},
 		"a late header":  {"1,2,3\nuser,item,rating\n", `r:2: the rating "rating" is not a number; write a number`},
-		"too long":       {"1,2,3\n1," + strings.Repeat("x", longestRating) + ",3\n", "r:2: the line is longer than 4096 bytes; a rating has three or four short fields"},
+		"too long":       {"1,2,3\n1," + strings.Repeat("x", longestRating) + ",3\n", "r:2: the line is longer than 4096 bytes, its end included; a rating has three or four short fields"},
 		"a zip":          {"PK\x03\x04", "r: the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV"},
 		"another hidden": {"1\t2\t3\n1,2\t2\t3,4\n1\t\x002\t3\n", "r:3: the file is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the suffix of its format"},
 	} {

@@ -124,7 +124,8 @@ type csvRecords struct {
 	ahead   func() (record, error) // returns the row that was read ahead, or the error; nil if no row was read ahead
 }
 
-// Delimiter implements [Delimited]. The form gives the sign, or the first line shows it.
+// Delimiter implements [Delimited]. The delimiter comes from the [CSVForm], or else from the
+// first line.
 func (c *csvRecords) Delimiter() rune { return c.in.csv.Comma }
 
 // begin reads the names from the first line, unless the form gives them. Headers replace the names

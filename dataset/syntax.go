@@ -225,7 +225,7 @@ func (b Bound) reached(cell string) (bool, error) {
 	}
 	t, ok := instant(cell)
 	if !ok {
-		return false, fmt.Errorf("is not a date like %s; write dates such as 2024-01-01, or describe the column in a schema with its format", b.text)
+		return false, fmt.Errorf("is not a date, but it is compared with the date %s; write dates such as 2024-01-01, or describe the column in a schema with its format", b.text)
 	}
 	return t >= b.time, nil
 }

@@ -278,7 +278,7 @@ func readVectors(r *wire.Reader, h header) linalg.Matrix[float64] {
 		return m
 	}
 	if h.rows == 0 {
-		return m // no bytes of the file vouch for the width
+		return m // do not allocate a row: a file without vectors can state any width
 	}
 	narrow := make([]float32, h.width)
 	for i := range h.rows {

@@ -112,7 +112,7 @@ func (m *Model) check() error {
 func (m *Model) eachVector() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		if m.count == 0 {
-			return // without a row in the file, nothing bounds the width
+			return // a file without vectors can state any width, so do not allocate a row
 		}
 		v := make([]float64, m.width)
 		for i := range m.count {

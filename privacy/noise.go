@@ -64,7 +64,7 @@ func NewNoise(rho float64, squaredSensitivity *big.Int, words int, s Summands) (
 		variance.SetInt64(least)
 	}
 	if variance.BitLen() > mostVarianceBits {
-		return Noise{}, fmt.Errorf("privacy: the noise needs a variance of %v, above 2^%d; use a larger epsilon or a coarser grid", variance, mostVarianceBits)
+		return Noise{}, fmt.Errorf("privacy: the noise needs a variance of %v, which is not below 2^%d; use a larger epsilon or a coarser grid", variance, mostVarianceBits)
 	}
 	return Noise{variance, s}, nil
 }

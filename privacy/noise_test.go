@@ -126,7 +126,7 @@ func TestNoiseRefuses(t *testing.T) {
 		{1, one, 1, Summands{0, 1}, "at least one"},
 		{1, one, 1, Summands{3, 2}, "at least one"},
 		{1, one, 1, Summands{1, MostSummands + 1}, "at most 65536"},
-		{1, new(big.Int).Lsh(one, 102), 1, Summands{1, 1}, "above 2^100"},
+		{1, new(big.Int).Lsh(one, 102), 1, Summands{1, 1}, "not below 2^100"},
 	} {
 		if _, err := NewNoise(c.rho, c.squared, c.words, c.s); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c, err)

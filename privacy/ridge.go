@@ -174,9 +174,9 @@ const NormFailure = 1. / (1 << 20)
 //	2 sqrt(M) + 6.6 M^(-1/6)
 //
 // where 6.6 is more than the quantile of the Tracy-Widom distribution (Tracy and Widom, "On orthogonal and
-// symplectic matrix ensembles", 1996). A test integrates the exact density of the eigenvalues, which exceeds
-// the bound less often for every size. Discrete Gaussians of the variances that occur have the same moments,
-// but for less than exp(-2 pi^2 variance).
+// symplectic matrix ensembles", 1996). A test integrates the exact density of the eigenvalues: at every size
+// they exceed the bound less often than [NormFailure]. The noise is discrete Gaussians, whose moments differ from
+// those of Gaussians by a share of less than exp(-2 pi^2 variance).
 func NormBound(features int) float64 {
 	m := float64(features)
 	return 2*math.Sqrt(m) + float64(6.6*exactmath.ExpNegative(exactmath.Log(m)/6))

@@ -132,7 +132,7 @@ func (c *Column) checkMissing() error {
 	case (c.Missing == FillMean || c.Missing == FillMedian) && c.Type != Number && c.Type != Date:
 		return fmt.Errorf("\"missing: %s\" requires numbers; write \"most-frequent\", \"category\" or one of the categories", c.Missing)
 	case c.Missing == FillCategory && !c.OneHot():
-		return fmt.Errorf("\"missing: category\" adds a column for gaps, but this %s column becomes a single column; write another fill", c.kind())
+		return fmt.Errorf("\"missing: category\" adds a column for gaps, but this %s column becomes a single column; write another value of \"missing\"", c.kind())
 	case c.Indicator && !c.filled():
 		return errors.New("the key \"indicator\" marks filled gaps, but this column's gaps are not filled; add the key \"missing\" with a fill, or remove \"indicator\"")
 	case c.Missing == FillValue && c.Agree:

@@ -2,10 +2,11 @@
 // with another program.
 //
 // A figure alone means little: machines differ, and other programs run on them. So
-// every measurement alternates with its limit (a loop of multiply-adds, a copy of the
+// most measurements alternate with a limit (a loop of multiply-adds, a copy of the
 // same memory) or with a peer (svm-train, the same work done the plain way). The figure
-// that counts is the ratio of the best of several runs. A [Row] is one such figure; its
-// target, if it has one, is the project's promise for two cores with AVX-512.
+// that counts is then the ratio of the best of several runs, and of the median ones
+// beside other libraries. A [Row] is one figure; its target, if it has one, is the
+// project's promise for two cores with AVX-512.
 //
 //	result, err := bench.Gemm().Measure(ctx, 5, func(done, total int) {})
 //	for _, r := range result.Rows {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -186,10 +187,11 @@ func hasRecord(h daemon.Home) error {
 	if err := checkFolder(h.String()); err != nil {
 		return err
 	}
-	if _, err := os.Stat(h.AuditPath()); err != nil {
+	_, err := os.Stat(h.AuditPath())
+	if errors.Is(err, fs.ErrNotExist) {
 		return &Error{Code: codeFailed, Exit: Failed, Err: fmt.Errorf("there is no audit record: %w", err), Hint: "give a home whose daemon has run, or a folder with a copy of its file audit; if this is one, somebody has removed the record"}
 	}
-	return nil
+	return err
 }
 
 // upTo returns the part of a record before the line at which its chain breaks. It also leaves out the line before

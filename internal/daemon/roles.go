@@ -146,8 +146,8 @@ func holdsSocketAlone(folder *os.File) error {
 	return nil
 }
 
-// safeWay returns an error if a user other than root and the daemon's can exchange a folder or one above it, on
-// the path as it is written and on the path to which its links lead.
+// safeWay returns an error if a user other than root and the daemon's user can replace the folder, or a folder
+// above it, by another one. It checks the path as it is written, and the path to which its links lead.
 func safeWay(folder string) error {
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {

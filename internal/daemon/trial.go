@@ -57,7 +57,7 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	}
 	t.Former, t.Changes = former.Hash(), former.Changes(d)
 	then, _, err := h.readBy(ctx, c, former, table)
-	if err != nil { // the former dictionary cannot read the table, so every row might differ
+	if err != nil { // the table cannot be read with the former dictionary, so every row might differ
 		t.People = max(now.X.Rows(), 1)
 		return t, nil //nolint:nilerr // the new dictionary reads it
 	}

@@ -196,7 +196,7 @@ func (j *Job) file(r *Reader) *section.Section {
 
 func (j *Job) spec(r *Reader) *section.Section {
 	kernels, learners := j.Kernels(), j.Learners()
-	var alone error // why only a process that holds all rows can use the data
+	var alone error // reason why only a process that holds all rows can run the job; nil if parties can
 	ofClasses, ofNumbers := Scorings()
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and of the split. No secret depends on it, and neither do random features, which each run draws anew."},

@@ -11,10 +11,10 @@ import (
 // serves many directions, because making a source takes much time.
 const BlockLength = 64
 
-// Directions draws the entries of random directions from a spectrum, in some of the columns. Block
-// k holds directions k BlockLength to (k+1) BlockLength - 1. Any direction can be made anywhere and
-// in any order, if the sources always give the same numbers for the same block and column. Several
-// goroutines call the sources at the same time.
+// Directions draws random directions from a spectrum: the entries that they have in some of the columns. Block
+// k holds directions k BlockLength to (k+1) BlockLength - 1. Any process can make any direction, in
+// any order, if the sources always give the same numbers for the same block and column. Several
+// goroutines call the functions Entries and Scales at the same time.
 type Directions struct {
 	Spectrum Spectrum
 	Columns  int

@@ -34,8 +34,8 @@ func (m Map) Rows(dst, x linalg.Matrix[float64]) {
 	})
 }
 
-// Columns is like [Map.Rows], but writes the transpose, which is Len() x n. Products that sum over
-// rows read this form.
+// Columns is like [Map.Rows], but writes the transpose, which is Len() x n. A product that
+// sums over rows, such as a matrix of second moments, is fast with the transpose.
 func (m Map) Columns(dst, x linalg.Matrix[float64]) {
 	m.check(dst.Cols, dst.Rows, x)
 	half := m.Directions.Rows

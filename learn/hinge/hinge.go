@@ -78,7 +78,7 @@ func Resume(s Spec, features, iterations int, vectors [][]float64) (*Trainer, er
 		return nil, err
 	}
 	if iterations < 0 || len(vectors) != min(iterations, t.spec.Average) {
-		return nil, fmt.Errorf("hinge: there are %d last weight vectors after %d iterations; there must be one for each iteration, but at most %d", len(vectors), iterations, t.spec.Average)
+		return nil, fmt.Errorf("hinge: the state holds the weight vectors of %d iterations, after %d iterations; it must hold those of the last %d, or of all iterations if there are fewer", len(vectors), iterations, t.spec.Average)
 	}
 	for _, w := range vectors {
 		if len(w) != features {

@@ -64,7 +64,7 @@ func (in Input) validate() error {
 
 // errEdited refuses a Start event whose input differs from the constructor's. Two inputs under
 // one mask would reveal their difference.
-var errEdited = errors.New("escaped: the rows or their labels have changed since the session started; restore them or start a new session")
+var errEdited = errors.New("escaped: the rows, their labels or the choice of held-out rows have changed since the session started; restore them or start a new session")
 
 // labelsPerChunk is the largest number of rows whose labels and held-out flags one message holds.
 // The server receives labels and flags in the clear.

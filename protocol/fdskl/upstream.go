@@ -341,7 +341,7 @@ func decodeWitness(b []byte) (v witness, err error) {
 	return v, r.Close("fdskl: witness")
 }
 
-var errUnsigned = errors.New("the request does not have a valid signature of the active worker")
+var errUnsigned = errors.New("the request does not have a valid signature of the active worker that it is from")
 
 // verifies reports whether the active worker's signature of a request is valid.
 func (w *worker) verifies(l *requests, v witness) bool {

@@ -90,7 +90,7 @@ func checkNoticed(c *Case, r *sim.Result, gone string) error {
 func silentParty(err error) (string, error) {
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) {
-		return "", fmt.Errorf("the machine ends without blame: %w", err)
+		return "", fmt.Errorf("the machine ended, but its error blames no party: %w", err)
 	}
 	if blame.Kind != protocol.KindSilent {
 		return "", fmt.Errorf("the blame in the error has kind %q instead of %q: %w", blame.Kind, protocol.KindSilent, err)

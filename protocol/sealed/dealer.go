@@ -84,7 +84,8 @@ func (d *dealer) receive(m protocol.Message) error {
 	return m.Unexpected()
 }
 
-// work does the next piece of a step, and reports whether it did. It waits until all earlier words are sent.
+// work does the next piece of a step, and reports whether it did one. It does none until all words of
+// earlier pieces are sent.
 func (d *dealer) work() (bool, error) {
 	if d.step == d.steps() || !d.reached() || !d.out.empty() || !d.mayDeal(d.now, d.step) {
 		return false, nil

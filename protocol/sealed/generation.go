@@ -21,7 +21,8 @@ const generations = 4
 // begins returns the generation that a keeper begins if its journal is lost.
 func (r role) begins() uint32 { return uint32(r) + 1 }
 
-// lostError ends a session at a keeper that begins no generation for another one.
+// lostError ends a session after another keeper has lost its journal, if this keeper cannot let the session begin
+// anew (a new generation).
 type lostError struct{ keeper, why string }
 
 func (e *lostError) Error() string {

@@ -11,7 +11,7 @@ import (
 // These are the kinds of the keepers' messages in a step. The number of the step is their round.
 const (
 	kindOpening = "Opening" // between the servers: a share less its cover
-	kindDealing = "Dealing" // from the dealer to b: a product or a square of covers, less a's part
+	kindDealing = "Dealing" // from the dealer to b: a product or a square of covers (random masks), minus a's share of it
 	kindTaken   = "Taken"   // from b to the dealer: b has begun a step, so it has room for words of later ones
 )
 
@@ -33,7 +33,7 @@ type server struct {
 	step        int
 	pieces      pieces         // work of the step that is left until it waits for messages
 	opened      bool           // whether the step's share has been opened
-	share       []ring128.Word // this server's share of the vectors of a product
+	share       []ring128.Word // this server's share of the vectors of a product, or of a square
 	own         []ring128.Word // the share less its cover; after the opening, the sum of both servers' words
 	cover       []ring128.Word // the share's cover; in a square it becomes the mask of the next operand
 	peer, dealt *inflow        // the other server's opening; at b, the dealer's words

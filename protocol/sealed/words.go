@@ -28,7 +28,7 @@ func newOutflow(h protocol.Header, words []ring128.Word) outflow {
 	}}
 }
 
-// newOutflowOf returns a message of bytes.
+// newOutflowOf returns a message whose body is the given bytes, not words.
 func newOutflowOf(h protocol.Header, body []byte) outflow {
 	return outflow{header: h, length: len(body), encode: func(lo, hi int) []byte { return bytes.Clone(body[lo:hi]) }}
 }

@@ -14,7 +14,7 @@ import (
 // window. A witness gives the statement to any requester. The witnesses are the relay and the
 // issuer. Devices know the witnesses' keys from another source than the gateway. A device sends
 // packages only after both witnesses have named the history that the gateway showed this device. A
-// witness countersigns one configuration, and one link at each place of the history, permanently.
+// witness never countersigns a second configuration, nor a second link at the same index of the history.
 type Statement struct {
 	Configuration [sha256.Size]byte
 	Links         uint32            // number of links in the history

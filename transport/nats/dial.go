@@ -152,7 +152,7 @@ func connect(url, name string, key nkeys.KeyPair, o Options, call *caller, extra
 		return nil, err
 	}
 	if call != nil {
-		c.link.record(call.lastError()) // the NATS client reports the first attempt to nobody
+		c.link.record(call.lastError()) // the NATS client calls no handler when the first attempt fails
 	}
 	if c.js, err = jetstream.New(c.nc); err != nil {
 		return nil, errors.Join(err, c.Close())

@@ -259,8 +259,8 @@ var errRefused = errors.New("the witness has countersigned another history, or r
 var errUnknown = errors.New("the witness does not know this gateway; ask its operator to start it with --gateway-key")
 
 // showTo sends the history to one witness until the witness countersigns it. A missing answer is
-// not an error. Without the countersignature the window has too few participants, and is
-// repeated.
+// not an error. Devices do not take part in a window without the countersignature, so the window has
+// too few participants, and is repeated.
 func (g *Gateway) showTo(ctx context.Context, witness string, history []byte) error {
 	said := false
 	for {

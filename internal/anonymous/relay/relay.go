@@ -4,8 +4,8 @@
 //
 // The relay is also a witness: it countersigns its gateway's announcements (package
 // internal/anonymous/witness), and counts the devices that have shown it a token for the next
-// window. Devices sign nothing here, so only slowness and number distinguish strangers from devices
-// ([endpoint.Timely], [endpoint.Serve]). The relay's folder holds its identity and the history that
+// window. Devices sign nothing here, so the relay cannot tell strangers from devices; it limits
+// how slowly a sender sends and how many connections it has ([endpoint.Timely], [endpoint.Serve]). The relay's folder holds its identity and the history that
 // it has countersigned, and nothing of devices.
 package relay
 

@@ -193,7 +193,7 @@ func (s *Scene) ByID() error {
 		return fmt.Errorf("the requests contain %d different tokens; the devices must send %d packages, each with its own token", len(list), want)
 	}
 	if len(frames) != len(s.Opens) {
-		return fmt.Errorf("packages without their content have %d different forms; they must have one form for each of %d iterations", len(frames), len(s.Opens))
+		return fmt.Errorf("apart from their encrypted content, packages have %d different forms; they must have one form for each of %d iterations", len(frames), len(s.Opens))
 	}
 	if b := Repeated(list, 0); b != nil {
 		return fmt.Errorf("two tokens share the bytes %x", b)

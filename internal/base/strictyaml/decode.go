@@ -62,7 +62,8 @@ func NotUTF8(text []byte) *Error {
 	return nil
 }
 
-// isUTF16 reports whether a text begins with the mark of UTF-16, which the YAML parser reads.
+// isUTF16 reports whether a text begins with the byte order mark of UTF-16, an encoding that the YAML
+// parser accepts.
 func isUTF16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff})
 }

@@ -69,7 +69,8 @@ type cases struct {
 //go:embed *.yaml launch/*.yaml
 var files embed.FS
 
-// Cases returns the job files that the reader refuses. In an error text it replaces PROTOCOLS by the
+// Cases returns the test cases: job files that r must refuse, each with the error text. In these texts it
+// replaces PROTOCOLS by the
 // names that the reader knows, and BYCOLUMNS by the names of the protocols for data by columns.
 func Cases(r *job.Reader) ([]Case, error) {
 	known := r.Known()

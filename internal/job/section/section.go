@@ -182,7 +182,8 @@ func (s *Section) Lists() []string {
 
 func (s *Section) list() string { return strings.Join(s.Keys(), ", ") }
 
-// Encode returns the canonical map, or nil if it has no keys.
+// Encode returns the canonical map, or nil if it has no keys. If the section's word is given in its place
+// (Instead), it returns the word.
 func (s *Section) Encode() *yaml.Node {
 	if s.Instead != nil && *s.Instead.Given {
 		return Word(s.Instead.Word)

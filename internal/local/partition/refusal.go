@@ -90,7 +90,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []Refusal) {
 	m, err := method.Of(j)
 	if err != nil {
-		return nil // no operator decides about this protocol, which runs in one process only
+		return nil // parties cannot run this protocol, so no party's operator decides about it
 	}
 	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: limits}
 	for _, s := range shares {

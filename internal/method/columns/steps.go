@@ -16,7 +16,7 @@ type As[P, S any] struct {
 	Server  func(*S) *Server
 	Declare func(*P, *Declaration) error
 	Usable  func(Declared) error
-	Lets    func(*P) ([]method.Release, error) // lists the method's releases of the common rows
+	Lets    func(*P) ([]method.Release, error) // lists what the method releases about the common rows
 }
 
 // AsNew adapts a method's members to the first steps of a query about new rows.

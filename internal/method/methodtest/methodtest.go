@@ -282,7 +282,7 @@ func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (run
 			return nil, nil, fmt.Errorf("%s: %w", member.Name, err)
 		}
 		if own.ID() != s.ID() {
-			return nil, nil, fmt.Errorf("%s derives another session than the coordinator; their parameters differ: %v", member.Name, !bytes.Equal(own.Params, s.Params))
+			return nil, nil, fmt.Errorf("%s derives a session with another ID than the coordinator's; parameters of the two differ: %v", member.Name, !bytes.Equal(own.Params, s.Params))
 		}
 		setup := Setup(s, member.Name)
 		setup.Announced = announced

@@ -25,7 +25,7 @@ type Figures struct {
 	// feature and a target. The unit is a product in which the features of a row have length 1.
 	Products float64 `json:"noise_of_products"`
 	Cross    float64 `json:"noise_of_targets"`
-	Alpha    float64 `json:"alpha"` // the ridge for this noise, in the same unit
+	Alpha    float64 `json:"alpha"` // the ridge for this noise, in the unit of Products
 	// Deviations holds the standard deviations that the noise gives to metrics.
 	Deviations map[string]float64 `json:"metric_deviations"`
 }

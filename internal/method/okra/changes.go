@@ -189,7 +189,7 @@ func (c *Changes) lastInstance(of method.Instance) method.Instance {
 // It returns "" for other jobs.
 func undeployable(j *job.Job) string {
 	if changesOf(j) != nil {
-		return `"late", "withdrawn" and "added" alone play in one process how parties and rows change; between parties write "continues" with the id of an ended job`
+		return `"late", "withdrawn" and "added" simulate how parties and rows change, and only mercer simulate runs them; between parties write "continues" with the id of an ended job`
 	}
 	return ""
 }

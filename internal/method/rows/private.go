@@ -35,7 +35,7 @@ func (c cut) ReadRow(i int, dst []float64) {
 // table. The check depends on no value of a row.
 func checkPrivate(j *job.Job, set *dataset.Set) error {
 	if j.Data.Private && set.Groups != nil {
-		return errors.New(`the job's privacy protects a person with one row, but the catalogue's entry has "group", and so several rows of a person; use a table without "group"`)
+		return errors.New(`the job's privacy protects a person with one row, but the catalogue's entry has "group", so one person can have several rows; use a table without "group"`)
 	}
 	return nil
 }

@@ -193,14 +193,14 @@ func TestMembersWithOtherDirections(t *testing.T) {
 	f := federate(t, j, deal(t, j, 100))
 	f.Until(t, "count")
 	f.Parties["south"].declared.digest[0] ^= 1
-	if err := f.Try(t.Context(), f.Index(t, "draw"), func() {}); err == nil || !strings.Contains(err.Error(), "south derives another session") {
+	if err := f.Try(t.Context(), f.Index(t, "draw"), func() {}); err == nil || !strings.Contains(err.Error(), "south derives a session with another ID") {
 		t.Errorf("other declarations: %v", err)
 	}
 	f.Parties["south"].declared.digest[0] ^= 1
 	f.Step(t, f.Index(t, "draw"))
 	for _, step := range []string{"sealed", "errors"} {
 		f.Parties["east"].drawn[0] ^= 1
-		if err := f.Try(t.Context(), f.Index(t, step), func() {}); err == nil || !strings.Contains(err.Error(), "east derives another session") {
+		if err := f.Try(t.Context(), f.Index(t, step), func() {}); err == nil || !strings.Contains(err.Error(), "east derives a session with another ID") {
 			t.Errorf("other directions at %s: %v", step, err)
 		}
 		f.Parties["east"].drawn[0] ^= 1

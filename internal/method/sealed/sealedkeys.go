@@ -135,7 +135,7 @@ func (k *Keys) checkKernel(j *job.Job, in *section.Place) error {
 	case linear && k.Features > 0:
 		return in.Refuse("protocol.features", "kernel linear has the columns and a constant as features; remove \"features\"")
 	case !linear && j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian:
-		return in.Refuse("kernel", "protocol sealed runs with kernel rbf or laplacian, not %s", j.Kernel.Name)
+		return in.Refuse("kernel", "protocol sealed runs with kernel rbf or laplacian, and with privacy also linear, not %s", j.Kernel.Name)
 	case j.Kernel.GammaUnit != "":
 		return in.Refuse("kernel", "protocol sealed has no gamma_unit; write gamma as a number, such as 0.1")
 	case j.Kernel.Amplitude != 0:

@@ -42,7 +42,8 @@ func (f Files) Group(name string) (gid int, found bool) {
 	return 0, false
 }
 
-// Strangers lists the names in a setting that the files do not have. Nobody has a role by such a name.
+// Strangers lists the names in the rules of roles that the files of users and groups lack. Such a name
+// gives nobody a role.
 func (f Files) Strangers(r Rules) (list []string) {
 	users, groups := entries(f.Users, userFields), entries(f.Groups, groupFields)
 	missing := func(kind string, names []string, known [][]string) {

@@ -69,7 +69,7 @@ type Checked struct {
 	Party   string     `json:"party"`
 	Code    fault.Code `json:"exit_code"`         // 0 if the party would accept the job
 	Message string     `json:"message,omitempty"` // text of the refusal
-	Where   *Place     `json:"where,omitempty"`   // key that refuses the job; nil if none of the party's files does
+	Where   *Place     `json:"where,omitempty"`   // key or folder of the party because of which it refuses the job; nil if there is none
 	// Undecided lists what depends on other parties.
 	Undecided []string `json:"undecided,omitempty"`
 	Notes     []string `json:"notes,omitempty"` // other sentences for the operator

@@ -58,8 +58,8 @@ const (
 
 	BudgetSettled Kind = "budget settled" // an operator stated what unknown jobs have spent of the privacy budgets
 
-	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
-	LossAccepted Kind = "loss accepted" // an operator lets such a home go on although the backup may be an old one
+	Restored     Kind = "restored"      // a home restored from a backup continues: the coordinator has seen no later line of its record
+	LossAccepted Kind = "loss accepted" // an operator lets a restored home continue although its backup may be old
 )
 
 // Event is a line of the record. Number, Time, Previous and Torn are set by [Log.Append].

@@ -84,7 +84,7 @@ func TestAlignmentsThatAreRefused(t *testing.T) {
 		}
 	}
 	wrong := jobtest.With(t, under(t, columns(t), "others"), map[string]string{"data.partition.aligned_by": one.ID.String()})
-	fails("another name", wrong, "alignment others of job "+one.ID.String()+" is another one")
+	fails("another name", wrong, "alignment others of job "+one.ID.String()+" is one with another name")
 
 	whole := w.table("south")
 	w.brings("south", rowsOf(whole, slices.Concat(span(0, 3), span(4, whole.Set.X.Rows()))))

@@ -70,8 +70,8 @@ func TestAttackAHeldQuestionHasDeclared(t *testing.T) {
 func TestAttackPartiesRunWhatIsForSimulate(t *testing.T) {
 	for name, c := range map[string]struct{ text, mode, why string }{
 		"okra, two fits": {strings.NewReplacer("{name: okra}", "{name: okra, added: {north: 0.25, south: 0.25, east: 0.25}, preparation: refit}",
-			"label: label", "label: label\n    scale: standard").Replace(fmt.Sprintf(jobFile, "")), "hardened", "late, withdrawn and added"},
-		"secureboost, he none":   {strings.Replace(string(boosted(t).Encode()), "he: paillier", "he: none", 1), "paper", "he: none shows the labels"},
+			"label: label", "label: label\n    scale: standard").Replace(fmt.Sprintf(jobFile, "")), "hardened", `"late", "withdrawn" and "added"`},
+		"secureboost, he none":   {strings.Replace(string(boosted(t).Encode()), "he: paillier", "he: none", 1), "paper", `"he: none" shows the labels`},
 		"rows chosen by the job": {strings.Replace(fmt.Sprintf(jobFile, ""), "label: label", "label: label\n    test: {every: 4}", 1), "hardened", "each party chooses its own held-out rows"},
 	} {
 		t.Run(name, func(t *testing.T) {

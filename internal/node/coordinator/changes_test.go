@@ -111,8 +111,8 @@ func TestContinuationsThatAreRefused(t *testing.T) {
 		id                  job.ID
 	}{
 		"nothing was kept":    {"[north, south]", "", "including its rows, have been erased", plain},
-		"an unnamed newcomer": {"[north, south, east]", "", "okra: late must name exactly the parties that had no rows in the earlier job; correct the entry for east", first},
-		"a newcomer of old":   {"[north, south, east]", ", late: [south, east]", "okra: late must name exactly the parties that had no rows in the earlier job; correct the entry for south", first},
+		"an unnamed newcomer": {"[north, south, east]", "", `okra: east had no rows in the earlier job; add it to "late"`, first},
+		"a newcomer of old":   {"[north, south, east]", ", late: [south, east]", `okra: "late" names south, which had rows in the earlier job; remove it from "late"`, first},
 		"another encoder":     {"[north, south]", ", encoder: haar", "its data cannot be used for this job", first},
 	} {
 		done := w.run(between(t, tt.parties, "continues: "+tt.id.String()+tt.keys))

@@ -36,7 +36,7 @@ func TestIDsByDifferentRules(t *testing.T) {
 		{"two parties, two rules", two, []string{rule, other}, false, "different rules"},
 		{"two parties, one has none", two, []string{"", rule}, false, "different rules"},
 		{"two rules, no common id", two, []string{rule, other}, true, "different rules"},
-		{"two rules, no common id, three parties", three, []string{rule, other, rule}, true, "different rules|make their ids by one rule"}, // a party, or the comparer before it
+		{"two rules, no common id, three parties", three, []string{rule, other, rule}, true, "different rules|that one rule makes all ids"}, // a party, or the comparer before it
 		{"two rules, aligned", aligned, []string{rule, other, rule}, false, "or make their ids by different rules"},
 		{"one rule, no common id", two, []string{rule, rule}, true, "no id is common to all parties"},
 	} {

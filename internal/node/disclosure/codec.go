@@ -293,7 +293,7 @@ func (e *Entry) readNoise(r *wire.Reader) {
 // checkNoise returns an error for a cost that cannot be added up, and for names out of order.
 func (e *Entry) checkNoise() error {
 	if !(e.Rho > 0 && e.Rho <= math.MaxFloat64 && e.Epsilon >= 0 && e.Epsilon <= math.MaxFloat64 && e.Delta >= 0 && e.Delta < 1) {
-		return fmt.Errorf("noise of the cost %g for epsilon %g at delta %g is no guarantee; the cost must be a number above 0", e.Rho, e.Epsilon, e.Delta)
+		return fmt.Errorf("the entry's noise costs rho %g for epsilon %g at delta %g; rho must be a finite number above 0, epsilon one from 0, and delta one from 0 and below 1", e.Rho, e.Epsilon, e.Delta)
 	}
 	for i := 1; i < len(e.Known); i++ {
 		if e.Known[i] <= e.Known[i-1] {
@@ -364,7 +364,7 @@ func readKinds(r *wire.Reader) []method.ReleaseKind {
 	also := kindsOf(r.Strings(maxAlso, 32))
 	for i, k := range also {
 		if !k.Beside() {
-			r.Fail(fmt.Errorf("kind %q is among the accompanying kinds, but it cannot accompany a release", string(k)))
+			r.Fail(fmt.Errorf("a release of kind %q cannot accompany another release, but the entry lists it as one that does", string(k)))
 		}
 		if i > 0 && k <= also[i-1] {
 			r.Fail(fmt.Errorf("the accompanying kinds do not ascend strictly at kind %q", string(k)))

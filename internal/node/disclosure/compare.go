@@ -336,8 +336,8 @@ func (c *comparison) note(h head, said []string) {
 }
 
 // inStudyOf reports whether two releases are of jobs inside the same study. The operator has approved the
-// study's protocols, labels, splits, and the number of its jobs and of the numbers in their sums. All else
-// is compared as outside a study: columns, scaling, fits, weights, and who came or went.
+// study's protocols, labels and splits, the number of its jobs, and how many numbers their sums have.
+// Columns, scaling, fits, weights, and people who came or left are compared as for jobs outside a study.
 func (e *Entry) inStudyOf(o *Entry) bool { return e.Study != "" && e.Study == o.Study }
 
 // covers reports whether release o, which has equal content, is allowed because entry e was. An entry of

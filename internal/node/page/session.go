@@ -28,7 +28,7 @@ const (
 // cookieName is the name of the cookie of a session. Its path is the session's folder.
 const cookieName = "mercer_page"
 
-// Visitor is a person who has opened the page.
+// Visitor is a person who can open the page: the person of an invitation or of a session.
 type Visitor struct {
 	access.Person
 	// May returns an error unless the person has the role need. It is called at each request, because roles change.

@@ -23,7 +23,8 @@ const (
 	Party       Role = "party"       // a member that holds data
 )
 
-// IsCalled reports whether a member's name is the word for its role, so that a sentence needs only one of the two.
+// IsCalled reports whether a member's name equals the word for its role, such as a coordinator that is named coordinator.
+// A sentence then gives the name alone.
 func (r Role) IsCalled(member string) bool { return strings.EqualFold(member, string(r)) }
 
 // Member describes one process of the federation with its public keys.

@@ -33,8 +33,8 @@ type Server struct {
 	process *exec.Cmd
 }
 
-// Postgres starts a server that stops at the end of the test. It skips the test if PostgreSQL is
-// not installed.
+// Postgres starts a server that stops at the end of the test. Without PostgreSQL it skips the test, or fails it if
+// MERCER_REQUIRE_POSTGRES is set.
 func Postgres(t *testing.T) *Server {
 	t.Helper()
 	s, err := Start()
