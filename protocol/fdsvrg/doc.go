@@ -32,7 +32,7 @@
 //     of rows over the other workers' columns. A leader that chooses its slopes can read any such
 //     product.
 //   - A worker with children in the tree learns the sums of their branches' partial margins, in the
-//     clear.
+//     clear. If a branch is one worker with one column, its parent computes the column up to the sign.
 //   - Every worker learns the slopes. From the slopes at zero weights the labels follow.
 //
 // # What is not promised

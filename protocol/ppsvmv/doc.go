@@ -35,7 +35,8 @@
 //     exactly: its output minus its input. Likewise the two neighbours of several consecutive
 //     such sites learn the sum of these sites' matrices. With two sites, the leader alone learns
 //     the other site's matrix.
-//   - The server and all sites but the leader, if they collude, learn the leader's matrix.
+//   - The server and the leader's two neighbours, if they collude, learn the leader's matrix: the sum,
+//     less what the last site sends the leader, plus what the leader sends the second site.
 //
 // # What is not promised
 //

@@ -214,6 +214,26 @@ func TestAttackNeighboursReadTheSiteBetween(t *testing.T) {
 	}
 }
 
+// The server has the sum, the last site has sent the leader R plus the sum, and the second site has received
+// R plus the leader's matrix: these three read the leader's matrix, however many sites there are.
+func TestAttackServerAndNeighboursReadTheLeader(t *testing.T) {
+	f := newFederation(t, 5, 30, 5, 100)
+	sums, all := f.run(t)
+	p, err := ValidateSession(f.session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last := words(all, f.names[0], f.names[1]), words(all, f.names[4], f.names[0])
+	want := f.alone(f.parts[0])
+	for chunk, at := range p.tiles(f.most) {
+		for i := range at.entries {
+			if read := sums[at.group][at.first+i] - int64(last[chunk][i]-first[chunk][i]); read != want[at.group][at.first+i] {
+				t.Fatalf("entry %d of group %d is read as %d, it is %d", at.first+i, at.group, read, want[at.group][at.first+i])
+			}
+		}
+	}
+}
+
 // A site alone sees words of which half the bits are set, whatever the matrices are. Tiles go to the next
 // site only, and the sum from the leader to the server only.
 func TestTilesLookLikeNoise(t *testing.T) {

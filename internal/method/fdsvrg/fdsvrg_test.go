@@ -272,6 +272,76 @@ func TestAttackChosenSlopesReadProducts(t *testing.T) {
 	}
 }
 
+// watcher is an honest leader that notes the margins of a worker with one column.
+type watcher struct {
+	listener
+	trainer
+	pull   float64   // sum of the mean slopes times the margins of the last full step
+	second float64   // margin of row in the second inner step
+	row    int       // a row of that step
+	first  []float64 // mean slopes of the first full step
+	whole  []float64 // margins of the second full step, by row
+	inner  int
+}
+
+func (w *watcher) Slopes(s fdsvrg.Step, margins []int64) []float64 {
+	slopes := w.trainer.Slopes(s, margins)
+	switch {
+	case s.Kind != fdsvrg.Full:
+		if w.inner++; w.inner == 2 {
+			w.row, w.second = s.Rows[0], margin(margins[0])
+		}
+	case w.first == nil:
+		w.first = make([]float64, len(slopes))
+		for i, row := range s.Rows {
+			w.first[row] = slopes[i]
+		}
+	case w.whole == nil:
+		w.whole = make([]float64, len(margins))
+		for i, row := range s.Rows {
+			w.whole[row] = margin(margins[i])
+		}
+	}
+	return slopes
+}
+
+func (w *watcher) Decide(margins []int64) { w.trainer.Decide(margins) }
+
+// The attack: an honest leader that only watches reads the column of a worker with one column, up to its
+// sign. The margins of a full step are the column times a weight. The first inner step moves the weight
+// from 0 by the rate times the column's product with slopes that the leader has computed, and the margins of
+// the second inner step show the result.
+func TestAttackMarginsReadOneColumn(t *testing.T) {
+	const rate, rows = 0.25, 40
+	rng := rand.New(rand.NewPCG(4, 4))
+	x, y := linalg.New[float64](rows, 1), make([]float64, rows)
+	for i := range x.Data {
+		x.Data[i], y[i] = 2*rng.Float64()-1, float64(2*rng.IntN(2)-1)
+	}
+	params, err := fdsvrg.NewParams(fdsvrg.Spec{Rows: rows, Outputs: 1, Batch: 10, Epochs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := protocol.NewSession(protocol.Descriptor{
+		Protocol: fdsvrg.Name, Version: fdsvrg.Version, Params: params.Encode(),
+		Members: []protocol.Member{{Name: "guest", Role: protocol.RoleLeader}, {Name: "host", Role: protocol.RoleParty}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watcher{trainer: trainer{loss: linear.Logistic{}, y: y}}
+	if err := play(s, w, w, newWeights(x, rate, 0.01)); err != nil {
+		t.Fatal(err)
+	}
+	size := math.Sqrt(-w.second / (rate * w.whole[w.row] * linalg.Dot(w.whole, w.first)))
+	sign := math.Copysign(1, x.Data[0]*w.whole[0])
+	for i, want := range x.Data {
+		if got := sign * size * w.whole[i]; math.Abs(got-want) > 1e-6 {
+			t.Errorf("row %d is read as %v, it is %v", i, got, want)
+		}
+	}
+}
+
 // walker is a leader that sends the slope 1 for one row in each epoch, for every row in turn. The
 // full steps show what each adds to all margins: a row of the Gram matrix.
 type walker struct {

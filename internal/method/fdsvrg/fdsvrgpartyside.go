@@ -190,7 +190,7 @@ const (
 	latticeReads  = "Products of rows give values on a grid (whole numbers, counts, codes) exactly, by lattice reduction, if rows outnumber the columns. Nobody says whether columns hold such values, so assume that they do."
 	serverSees    = "It sees no margin, label, decision or weight."
 	labelsShown   = "Every party learns the label of every training row, from the first slopes."
-	innerSees     = "A party with others below it in the tree sees, in the clear, the sum of the margins of each branch: of a branch of one party, that party's own margins. It knows the slopes, so these are equations in the products of rows."
+	innerSees     = "A party with others below it in the tree sees, in the clear, the sum of the margins of each branch: of a branch of one party, that party's own margins. It knows the slopes, so these are equations in the products of rows. If that party has a single column, it computes the column up to the sign."
 	neighboursSee = "The parties above and below another party in the tree together know that party's own margins."
 )
 

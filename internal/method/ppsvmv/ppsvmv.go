@@ -256,5 +256,6 @@ func (s *server) neighbours() string {
 	for i := 1; i < len(s.Parties); i++ {
 		list = append(list, fmt.Sprintf("%s and %s read %s", s.Parties[i-1], s.Parties[(i+1)%len(s.Parties)], s.Parties[i]))
 	}
-	return fmt.Sprintf("The two neighbours of a party in the ring, if they collude, read the products over its columns exactly, unless it is %[2]s: %[1]s. The server and all parties but %[2]s together read those over the columns of %[2]s.%[3]s", strings.Join(list, "; "), s.Parties[0], s.LatticeReadsOne())
+	return fmt.Sprintf("The two neighbours of a party in the ring, if they collude, read the products over its columns exactly, unless it is %[2]s: %[1]s. The server together with %[4]s and %[5]s, the neighbours of %[2]s, reads those over the columns of %[2]s.%[3]s",
+		strings.Join(list, "; "), s.Parties[0], s.LatticeReadsOne(), s.Parties[1], s.Parties[len(s.Parties)-1])
 }

@@ -86,6 +86,9 @@ func TestLeakageNamesNeighbours(t *testing.T) {
 		if !strings.Contains(lines, want) {
 			t.Errorf("%s: %s", parties, lines)
 		}
+		if parties == "guest, host, third, fourth" && !strings.Contains(lines, "The server together with host and fourth, the neighbours of guest, reads") {
+			t.Errorf("%s: the coalition against the first party is not named: %s", parties, lines)
+		}
 		if parties != "guest, host" && !strings.Contains(lines, "unless it is guest") {
 			t.Errorf("%s: the first party is not excepted: %s", parties, lines)
 		}
