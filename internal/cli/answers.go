@@ -14,8 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// sheet is a table of predictions that is written as CSV. Its first columns name the rows. The others hold
-// truth, prediction, scores, deviation and probabilities.
+// sheet is a table that is written as CSV: of predictions, or of the numbers of classes. In a table of predictions, the
+// first columns name the rows. The others hold truth, prediction, scores, deviation and probabilities, as far as they
+// are known.
 type sheet struct {
 	header []string
 	rows   [][]string

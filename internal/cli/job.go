@@ -173,8 +173,8 @@ func (r jobResult) Print(w io.Writer) error {
 }
 
 // next returns the command that usually follows a finished job. It is the prediction command of a
-// party if the job answers prediction queries, or else the command for the report. Where parties hold
-// columns, the prediction command names the others' table of the new rows.
+// party if the job answers prediction queries, or else the command for the report, or "" if --out has written it. Where
+// parties hold columns, the prediction command names the others' table of the new rows.
 func (r jobResult) next() string {
 	j := r.asSubmitted()
 	switch {

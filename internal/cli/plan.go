@@ -313,7 +313,7 @@ func (p planned) Print(w io.Writer) error {
 	return out.err
 }
 
-// shortTime returns a time with about two digits, and in whole minutes from two minutes on.
+// shortTime returns a time in milliseconds, in seconds, or from two minutes on in whole minutes or hours and minutes.
 func shortTime(seconds float64) string {
 	switch {
 	case seconds < .0995:

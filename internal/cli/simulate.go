@@ -126,7 +126,7 @@ func (a *app) readSimulable(path string) (*jobFile, error) {
 	return f, nil
 }
 
-// simulateJob runs a job, or all runs of a repeated job. It keeps only the models of the first run.
+// simulateJob runs all runs of a job. It keeps only the models of the first run.
 func (a *app) simulateJob(ctx context.Context, f *jobFile, out string, seed func(string) [32]byte) (Result, error) {
 	return a.launch(f.job, out, func(dir string) (outcome, error) {
 		o, err := a.simulateAll(ctx, f.job, dir, seed)
@@ -137,8 +137,8 @@ func (a *app) simulateJob(ctx context.Context, f *jobFile, out string, seed func
 	})
 }
 
-// simulateAll runs all repetitions of a job in this process. It leaves the files of the first run
-// in dir.
+// simulateAll runs all runs of a job in this process. It leaves the files of the first run in dir, and those of each
+// other run in a folder of dir.
 func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
 	all, load := runs.Of(j), a.loader(ctx)
 	results, first := make([]*method.Result, len(all)), outcome{}

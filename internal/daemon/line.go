@@ -173,7 +173,8 @@ func (h Home) mayListen(host string, c *Config, members *roster.Roster) error {
 	return nil
 }
 
-// mayDial refuses to connect to a coordinator on another machine, unless the roster has a TLS key.
+// mayDial refuses to connect to a coordinator on another machine, or by tls:// or wss://, unless the roster has a TLS
+// key.
 func (h Home) mayDial(c *Config, members *roster.Roster) error {
 	at, err := nats.ParseAddress(c.Coordinator)
 	if err != nil {

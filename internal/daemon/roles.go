@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// gate returns the gate that admits or refuses requests on the control socket. rules returns the setting roles in
-// force.
+// gate returns the gate that admits or refuses requests on the control sockets, and those of this machine's users on
+// the web page. rules returns the setting "roles" in force.
 func (h Home) gate(c *Config, members *roster.Roster, rules func() access.Rules) access.Gate {
 	return access.Gate{
 		Member: c.Name, Machine: access.ThisMachine(members.Federation), Owner: os.Geteuid(),
