@@ -24,7 +24,7 @@ type Result interface {
 	Print(w io.Writer) error
 }
 
-// document is the JSON text that --json prints once for each command.
+// document is the JSON text that --json prints once for each command, except one that follows events.
 type document struct {
 	Schema  string     `json:"schema"`
 	Command string     `json:"command"`

@@ -13,7 +13,7 @@
 //	HOME/snapshots     rows of open jobs whose source can change, and their editions, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
 //	HOME/studies       studies that the operator has approved, and which jobs each has admitted
-//	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
+//	HOME/editions      frozen copies of tables, sealed under a key for each edition
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
 //	HOME/audit         the audit record: what a party consented to and released, or who submitted jobs to a coordinator
