@@ -107,8 +107,8 @@ func (h Home) goneTables(found map[string]bool, recorded []string) (list []Table
 	return list, nil
 }
 
-// knownBy returns the further names by which the ledger knows a table of the catalogue: the name of the table's source (see
-// whence), and the names of the dictionaries that the list of approvals has for the table.
+// knownBy returns the further names by which the ledger knows a table of the catalogue: the name of the table's source
+// (see whence), and the names of the dictionaries that the list of approvals has for the table.
 func (c *Config) knownBy(h Home, table string, read []approved.Approval) (names []string) {
 	if from := c.whence(h, table); from != "" {
 		names = append(names, from)
