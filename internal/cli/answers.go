@@ -86,7 +86,7 @@ func (s *sheet) addNumbers(names []string, values [][]float64) {
 	}
 }
 
-// scores returns the numbers of a prediction. Of two classes, a number above 0 predicts the last one,
+// scores returns the numbers of a prediction. Of two classes, a single number above 0 predicts the last one,
 // which is the positive class. LIBSVM's sign, which the single pair of an svc has, is the opposite.
 func scores(p admin.Prediction) [][]float64 {
 	if len(p.Classes) != 2 || p.Learner.OutputShape() != model.Pairs {

@@ -296,7 +296,7 @@ func (o outcome) judgedText() string {
 	return fmt.Sprintf("%s, each held out once", humanize.Count(o.Training, unit))
 }
 
-// modelText returns "the joint model", or "the model" for a job in which one process has all rows.
+// modelText returns "the joint model", or "the model" for a job of protocol pooled.
 func (o outcome) modelText() string {
 	if len(o.Leakage) == 1 { // only the operator learns something, as in protocol pooled
 		return "the model"

@@ -22,7 +22,7 @@ import (
 // Source is an entry of a party's catalogue: a table, and the columns that jobs can use. A job
 // cannot use more than the entry offers.
 type Source struct {
-	Path string `yaml:"path,omitempty"` // path of a file; a relative path starts at the home's folder
+	Path string `yaml:"path,omitempty"` // path of a file or a folder of images; relative to the home's folder
 	// Origin is the program or the query that returns the table. It replaces Path.
 	origin.Origin `yaml:",inline"`
 	// Label lists the columns from which a job can choose its labels. If it is empty, jobs can use
