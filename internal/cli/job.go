@@ -264,7 +264,7 @@ func (a *app) jobSubmit() *cobra.Command {
 }
 
 // jobToSubmit checks a job file and returns the text that the daemon gets. A folder that has only a daemon's socket
-// has no dictionaries and studies with which a job can be checked; then only the daemon checks the job.
+// has no dictionaries and studies; then only the daemon checks a job that names one.
 func (a *app) jobToSubmit(path string) ([]byte, error) {
 	f, err := a.readJobFile(path)
 	switch {

@@ -126,7 +126,7 @@ spec:
   compare: []
 `
 
-// tinyJob runs the tiny job. It returns the time of a session for each of its parties, and the peak
+// tinyJob runs the tiny job. It returns the time of a session divided by the number of its parties, and the peak
 // memory of this process.
 func (a *app) tinyJob(ctx context.Context) (session float64, program int64, err error) {
 	j, err := a.reader.Parse("tiny.yaml", []byte(tiny))

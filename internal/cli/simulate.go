@@ -33,7 +33,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 )
 
-// insecureSeed is a flag that makes all random seeds predictable.
+// insecureSeed is a flag that makes random seeds of a command predictable.
 type insecureSeed struct {
 	seed uint64
 	cmd  *cobra.Command

@@ -34,8 +34,8 @@ type Source struct {
 	// Cut is the column by which jobs can hold out later rows, such as the day of admission. It is
 	// a feature of a job without a schema only if Columns lists it.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists values of column Cut, as days or numbers. By column
-	// Cut, a job over an edition can hold out only the rows at or after one of these values.
+	// CutDates lists values of column Cut, as days or numbers. By column Cut, a job over an edition can hold
+	// out only the rows at or after one of the values that were listed at the freeze.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs can use as features, or describes the file's own columns.
 	// Without a list, a job that names no columns uses all remaining columns, and a job by columns that

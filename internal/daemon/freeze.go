@@ -16,7 +16,7 @@ import (
 )
 
 // freezing reads the copied rows of a table with a dictionary, block by block. It reads them once for
-// each label that the catalogue offers, all readings side by side.
+// each label that both the dictionary and the catalogue offer, or once without a label, all readings side by side.
 type freezing struct {
 	source     Source
 	dictionary *job.Dictionary
@@ -103,7 +103,7 @@ type frozenBlock struct {
 	before int          // number of rows in the blocks before this one
 	set    *dataset.Set // the rows as the first reading returns them
 	// labels holds the texts of each label column as they were read, and merged those texts as the dictionary
-	// merges them. The last column of both is the weights, if the catalogue offers them, because editions are
+	// merges them. The last column of both is the weights, if there are any, because editions are
 	// compared by weights in the same way as by labels.
 	labels, merged [][]string
 }

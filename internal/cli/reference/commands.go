@@ -14,7 +14,7 @@ import (
 type commandPage struct {
 	About    string
 	Codes    []exit
-	Flags    []flag // flags that every command has
+	Flags    []flag // flags of every command; of them svm-train and svm-predict have only --json
 	Commands commands
 }
 
