@@ -246,8 +246,8 @@ func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, row
 
 // readAll parses frozen rows with a dictionary. It reads them once without a label, and once with
 // each label that both the dictionary and the catalogue offer. It returns the labels as read and as the dictionary
-// merges them. The weights that both offer are the last of the labels: editions are compared by them in the same way. The operator sees the error of an unreadable label or weight now, instead of
-// in a later job.
+// merges them. The weights that both offer are the last of the labels: editions are compared by them in the same way.
+// The operator sees the error of an unreadable label or weight now, instead of in a later job.
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
