@@ -416,7 +416,7 @@ const draftCommand = "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.ya
 
 // nextOf returns the command that usually follows a simulation: mercer predict if the simulation
 // left a usable model. If the job's tables are the user's own, it otherwise says which job would leave
-// such a model. Else it returns mercer job new, which writes a job for own tables.
+// such a model, or that a deployment predicts. Else it returns mercer job new, which writes a job for own tables.
 func nextOf(j *job.Job, r *method.Result) string {
 	if m := usable(j, r); m != nil {
 		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)

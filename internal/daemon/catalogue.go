@@ -51,7 +51,7 @@ type Source struct {
 	// as the job says, or else as many as the file names.
 	Width int `yaml:"features,omitempty"`
 	// Group is the column of groups, such as patients. Every job by rows keeps the rows of a group
-	// together when it holds rows out. The column is not a feature.
+	// together when it holds rows out, unless it does so by column Cut. The column is not a feature.
 	Group string `yaml:"group,omitempty"`
 	// Weight is the column that jobs can use as the weights of rows. A job that weights rows by another
 	// column is refused, and without Weight so is every job with weights. The column is not a feature.

@@ -223,10 +223,10 @@ func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 	return held, nil
 }
 
-// holdsOut returns the rows that every job with the same dictionary holds out. It chooses rows by
-// their groups, their ids, or all cells that the dictionary reads, whatever columns and label a job
-// uses. For a dictionary without columns, the cells are those that a simulated job reads, including
-// the label if the catalogue offers exactly one.
+// holdsOut returns the rows that every job with the same dictionary holds out, unless the job holds out a party or the
+// rows after a bound. It chooses rows by their groups, their ids, or all cells that the dictionary reads, whatever
+// columns and label a job uses. For a dictionary without columns, the cells are those that a simulated job reads,
+// including the label if the catalogue offers exactly one.
 func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store, set *dataset.Set, key dataset.SplitKey) ([]int, error) {
 	if d.Columns == nil {
 		data := d.Of(c.Name)

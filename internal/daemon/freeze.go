@@ -186,10 +186,10 @@ func (f *freezing) errDiffer() error {
 	return fmt.Errorf("the readings of table %s for its labels have different numbers of rows", f.table)
 }
 
-// holdsOut returns the rows of a block that every job with the same dictionary holds out. It chooses
-// rows by their groups, their ids, or all cells that the dictionary reads, whatever columns and label a
-// job uses. For a dictionary without columns, the cells are those that a simulated job reads, including
-// the label if the catalogue offers exactly one.
+// holdsOut returns the rows of a block that every job with the same dictionary holds out, unless the job holds out a
+// party or the rows after a bound. It chooses rows by their groups, their ids, or all cells that the dictionary reads,
+// whatever columns and label a job uses. For a dictionary without columns, the cells are those that a simulated job
+// reads, including the label if the catalogue offers exactly one.
 func (f *freezing) holdsOut(b *frozenBlock) ([]int, error) {
 	set := *b.set
 	set.Labels = nil
