@@ -10,7 +10,7 @@
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
 //	HOME/keepsakes     retained state of finished jobs, sealed under a key for each job
-//	HOME/snapshots     what open jobs read: rows of a changeable source, or which edition, under a key for each job
+//	HOME/snapshots     what open jobs read: rows of a changeable source, or which edition; sealed by a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
 //	HOME/studies       studies that the operator has approved, and which jobs each has admitted
 //	HOME/editions      frozen copies of tables, sealed under a key for each edition
