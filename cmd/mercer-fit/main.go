@@ -10,8 +10,9 @@ import (
 )
 
 // idleHeap is the number of bytes of memory that is reserved and never touched. With it, the garbage collector waits
-// until the heap is twice as large, so that requests with little data do not wait for the collector. A larger heap
-// would cost more than it saves, because memory that is used for the first time is slower than memory that is reused.
+// until the heap has at least twice this size, so that requests with little data do not wait for the collector. A
+// larger heap would cost more than it saves, because memory that is used for the first time is slower than memory that
+// is reused.
 const idleHeap = 32 << 20
 
 func main() {

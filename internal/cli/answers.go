@@ -14,8 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// sheet is a table of predictions that is written as CSV. Its first columns name the rows. The others hold
-// truth, prediction, scores, deviation and probabilities.
+// sheet is a table that is written as CSV: of predictions, or of the numbers of classes. In a table of predictions, the
+// first columns name the rows. The others hold truth, prediction, scores, deviation and probabilities, as far as they
+// are known.
 type sheet struct {
 	header []string
 	rows   [][]string
@@ -85,7 +86,7 @@ func (s *sheet) addNumbers(names []string, values [][]float64) {
 	}
 }
 
-// scores returns the numbers of a prediction. Of two classes, a number above 0 predicts the last one,
+// scores returns the numbers of a prediction. Of two classes, a single number above 0 predicts the last one,
 // which is the positive class. LIBSVM's sign, which the single pair of an svc has, is the opposite.
 func scores(p admin.Prediction) [][]float64 {
 	if len(p.Classes) != 2 || p.Learner.OutputShape() != model.Pairs {

@@ -74,7 +74,7 @@ func thisMachine() benchMachine {
 	}
 }
 
-// benchRuns is the default number of repetitions of a benchmark. The best repetition counts.
+// benchRuns is the default number of repetitions of a benchmark. The best repetition counts, and of peers the median.
 // devicesRuns is the default for repetitions that take minutes.
 const (
 	benchRuns   = 5
@@ -125,8 +125,8 @@ func (a *app) rowsBenchmark(cmd *cobra.Command, runs int, f rowsFlag, make func(
 	return cmd
 }
 
-// svmRuns is the default number of repetitions. It is small, because the library for comparison
-// needs half a minute for each repetition.
+// svmRuns is the default number of repetitions. It is small, because LIBSVM's program, with --peer, needs half a
+// minute for each repetition.
 const svmRuns = 2
 
 func (a *app) benchSVM() *cobra.Command {

@@ -151,7 +151,7 @@ func experimentNames() (list []string) {
 	return list
 }
 
-// has reports whether the data folder contains the named source.
+// has reports whether the named source is a file or is in the data folder.
 func (a *app) has(source string) bool {
 	var missing *catalogue.Error
 	_, err := a.library().Find(source)
@@ -179,7 +179,7 @@ type paperResult struct {
 	Findings []*paper.Measurement `json:"findings"`
 }
 
-// save writes the HTML page and the table of the experiments.
+// save writes the HTML page, the table and the pictures of the experiments.
 func (r paperResult) save(out string) error {
 	return inFolder(out, func() error { return r.write(out) })
 }

@@ -72,7 +72,7 @@ Targets are for the default size.`,
 	return cmd
 }
 
-// check refuses values that cannot be measured, and flags that --deployed does not have.
+// check refuses values that cannot be measured, and the flags --rows, --targets and --peer beside --deployed.
 func (f *sealedFlags) check(cmd *cobra.Command) error {
 	if err := among("--peer", f.peers, bench.SealedPeers()); err != nil {
 		return err

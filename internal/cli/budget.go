@@ -32,15 +32,15 @@ type tableBudget struct {
 	Epsilon float64          `json:"epsilon,omitempty"` // epsilon of the budget; 0 if the table has no budget
 	Delta   float64          `json:"delta,omitempty"`
 	Unknown bool             `json:"unknown,omitempty"` // nobody knows what was spent, so nothing is left
-	Spent   float64          `json:"spent"`             // epsilon of all jobs together at the budget's delta; 0 if unknown is true
-	Left    float64          `json:"left"`              // epsilon of one more job at the budget's delta
+	Spent   float64          `json:"spent"`             // epsilon of all jobs at Delta, or else defaultDelta; 0 if Unknown
+	Left    float64          `json:"left"`              // epsilon of one more job at the budget's delta; 0 without one
 	Jobs    []budgetSpending `json:"jobs"`
 	Voids   []budgetVoid     `json:"voids"`
 }
 
-// budgetSpending prints the cost of one job.
+// budgetSpending prints the cost of one job, or of unknown jobs together.
 type budgetSpending struct {
-	ID       string    `json:"id,omitempty"` // id of the job; "" if the audit record does not have it any more
+	ID       string    `json:"id,omitempty"` // id of the job; "" if the audit record does not have it, as for unknown jobs
 	Job      string    `json:"job"`          // name of the job; "" for what an operator has stated about unknown jobs
 	Table    string    `json:"table,omitempty"`
 	Day      string    `json:"day,omitempty"`
@@ -124,7 +124,7 @@ func (t tableBudget) text() string {
 	return fmt.Sprintf("%s: epsilon %g at delta %g; %s is spent, and one job with epsilon %g is left", name, t.Epsilon, t.Delta, upwards(t.Spent), t.Left)
 }
 
-// upwards writes a number with three digits, rounded up.
+// upwards writes a number with three digits, rounded up, unless it exceeds them by two millionths or less.
 func upwards(v float64) string {
 	if v == 0 {
 		return "0"

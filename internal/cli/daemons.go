@@ -62,8 +62,8 @@ turned out, and jobs of all others continue.`,
 	return daemonCommand(cmd)
 }
 
-// hangUps returns a channel with SIGHUP, by which operators ask a daemon to read its files again, and a function that
-// ends the channel.
+// hangUps returns a channel with SIGHUP, by which operators ask a daemon to read its files again, and a function after
+// which the channel gets no more.
 func hangUps() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
@@ -101,7 +101,7 @@ with a mistake changes nothing, and the log names the line.`,
 	return daemonCommand(cmd)
 }
 
-// daemonCommand marks a command that runs a daemon until it is stopped. The operator of a daemon
+// daemonCommand marks a command that runs a daemon until it is stopped or its job has ended. The operator of a daemon
 // reads the log.
 func daemonCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{annotationDaemon: "yes"}

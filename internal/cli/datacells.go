@@ -144,7 +144,7 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 	return d, nil
 }
 
-// lastNamed returns the index of the last column that has a name, or 0 if no column has one.
+// lastNamed returns the index of the last column that has a name, 0 if no column has one, or -1 without columns.
 func lastNamed(names []string) int {
 	at := len(names) - 1
 	for at > 0 && dataset.IsUnnamed(names[at]) {

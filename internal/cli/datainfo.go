@@ -23,7 +23,7 @@ type dataInfoResult struct {
 	Name       string      `json:"name"`
 	Rows       int         `json:"rows"`
 	Columns    int         `json:"columns"`
-	Names      []string    `json:"column_names,omitempty"` // names of the features; left out if there are more than maxNames
+	Names      []string    `json:"column_names,omitempty"` // features of a table of numbers; nil above maxNames
 	IDs        bool        `json:"ids"`
 	ClassCount int         `json:"class_count"`
 	Classes    []infoClass `json:"classes"` // empty if there are more than maxClasses, or if Guessed is not empty

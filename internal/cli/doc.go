@@ -5,7 +5,7 @@
 // goes where:
 //
 //   - stdout gets the result and nothing else; with --json exactly one document, except that a command which
-//     follows events prints one for each event
+//     follows events prints one for each event, and that fit answers the requests of another program
 //   - stderr gets progress, logs, questions and, without --json, the error; it also gets the notices that the
 //     result does not show
 //   - the exit code is the kind of the error: see [Done] to [TimedOut]

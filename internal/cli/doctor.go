@@ -27,7 +27,7 @@ type status string
 
 const (
 	statusOK   status = "ok"
-	statusWarn status = "warn" // jobs work, but not as well as they could
+	statusWarn status = "warn" // not all jobs work, or not as well or as safely as they could
 	statusFail status = "fail" // a job or a daemon will fail for this reason
 )
 

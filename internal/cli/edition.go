@@ -278,9 +278,9 @@ them.`,
 	return cmd
 }
 
-// approvedFor returns the approved dictionary with the given name. Without a name it returns the
-// dictionary that was approved last for the table. For a table without approvals it returns the
-// dictionary of plain numbers.
+// approvedFor returns the dictionary with the given name or hash that was approved last for the table. Without a name
+// it returns the one that was approved last. For a table without approvals, and for the name "numbers" if no approved
+// dictionary has it, it returns the dictionary of plain numbers.
 func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 	list, err := h.Dictionaries().List()
 	if err != nil {

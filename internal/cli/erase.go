@@ -17,7 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
-// erasure lists the releases that have a person's rows, and the withdrawals. It never names the person.
+// erasure lists the releases that have a person's rows, and the withdrawals. It names the person only in a withdrawal
+// from a table none of whose editions has the person.
 type erasure struct {
 	Releases []takenRelease `json:"releases"`
 	Unknown  []takenRelease `json:"undecided"` // releases of which the home cannot tell whether they have the rows
@@ -180,7 +181,7 @@ or reads it from --patient-file.`,
 	return cmd
 }
 
-// maxPerson is the longest id of a person in bytes.
+// maxPerson is the longest id of a person in bytes that a file or the answer to a question can have.
 const maxPerson = 1 << 10
 
 // readPerson returns the id that the options give, or asks for it.

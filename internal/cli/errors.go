@@ -17,7 +17,7 @@ const (
 	Done        = 0
 	Failed      = 1
 	Usage       = 2 // the arguments, the job file, the data or another input are wrong
-	Refused     = 3 // a policy refused the action
+	Refused     = 3 // a policy refused the action, or nobody confirmed it
 	Misbehaved  = 4 // a peer misbehaved; the message names the peer
 	TimedOut    = 5
 	interrupted = Failed
@@ -58,7 +58,7 @@ func usage(format string, args ...any) *Error {
 // badJob returns the error that a job cannot run here although its file has no mistake.
 func badJob(err error) *Error { return &Error{Code: codeBadJob, Exit: Usage, Err: err} }
 
-// refused returns the error that a policy forbids an action.
+// refused returns the error that a policy forbids an action, or that nobody has confirmed it.
 func refused(err error, hint string) *Error {
 	return &Error{Code: codeRefused, Exit: Refused, Err: err, Hint: hint}
 }

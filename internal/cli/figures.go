@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Limits for tables on a terminal.
+// Limits for tables on a terminal and on a page.
 const (
 	matrixShown = 12 // largest number of classes in a confusion matrix
 	classesOf   = 20 // largest number of rows in the table of classes
@@ -128,7 +128,7 @@ func confusionTable(c *learner.Confusion) *tableOf {
 	return t
 }
 
-// classTable has a row for each class. Sensitivity is another name for recall.
+// classTable has a row for each of the first classesOf classes. Sensitivity is another name for recall.
 func classTable(a *learner.Assessment) *tableOf {
 	t := &tableOf{header: []string{"class", "training", "held out", "sensitivity", "specificity", "PPV", "NPV", "f1"}}
 	for i, c := range a.PerClass {

@@ -148,7 +148,7 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 }
 
 // tokensOf returns the configuration of the gateway's own issuer. For a separate issuer, it stores
-// that issuer's keys and the addresses of relay and issuer in c, and returns nil.
+// that issuer's keys in c and, without --configure, the addresses of relay and issuer, and returns nil.
 func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity) (*issuer.Config, error) {
 	switch {
 	case f.tokens != "" && f.roster != "":
@@ -226,7 +226,7 @@ func (t trainedModel) Print(w io.Writer) error {
 	return p.err
 }
 
-// printCurve prints about ten points of the learning curve, including the last. The JSON result has
+// printCurve prints at most nineteen points of the learning curve, including the last. The JSON result has
 // all points.
 func (t trainedModel) printCurve(p *printer) {
 	every := max(1, len(t.Curve)/10)
@@ -241,7 +241,8 @@ func (t trainedModel) printCurve(p *printer) {
 }
 
 // relayAddresses returns the relay's addresses. They come from --relay-from, or else from the
-// relay's host name. If the name does not resolve yet, or with --configure, it returns none.
+// relay's host name. Without --relay-from, it returns none if there is no name, if the name does not resolve yet, or
+// with --configure.
 func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefix, error) {
 	if len(f.relayFrom) > 0 || f.configure {
 		return parsePrefixes(f.relayFrom)

@@ -173,8 +173,8 @@ func (r jobResult) Print(w io.Writer) error {
 }
 
 // next returns the command that usually follows a finished job. It is the prediction command of a
-// party if the job answers prediction queries, or else the command for the report. Where parties hold
-// columns, the prediction command names the others' table of the new rows.
+// party if the job answers prediction queries, or else the command for the report, or "" if --out has written it. Where
+// parties hold columns, the prediction command names the others' table of the new rows.
 func (r jobResult) next() string {
 	j := r.asSubmitted()
 	switch {
@@ -264,7 +264,7 @@ func (a *app) jobSubmit() *cobra.Command {
 }
 
 // jobToSubmit checks a job file and returns the text that the daemon gets. A folder that has only a daemon's socket
-// has no dictionaries and studies with which a job can be checked; then only the daemon checks the job.
+// has no dictionaries and studies; then only the daemon checks a job that names one.
 func (a *app) jobToSubmit(path string) ([]byte, error) {
 	f, err := a.readJobFile(path)
 	switch {

@@ -40,7 +40,7 @@ func (a *app) checkAtParty(ctx context.Context, home daemon.Home, path string) (
 // opinion is a party's answer to a job that nobody has proposed.
 type opinion struct{ *admin.Checked }
 
-// hint names the file, and the key if it is known, that refuses the job. It returns "" if no place is known.
+// hint names the file, and the key if its line is known, that refuses the job. It returns "" if no place is known.
 func (o opinion) hint() string {
 	switch w := o.Where; {
 	case w == nil:

@@ -75,8 +75,8 @@ func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, err
 	return heldOutSheet(decided, (*sheet).addPositions)
 }
 
-// saveResult writes a result, its report and its table of predictions into a folder. It returns the
-// paths of the files.
+// saveResult writes a result into a folder, with its report if the job is known, and its table of predictions if there
+// is one. It returns the paths of the files.
 func saveResult(reader *job.Reader, out string, o outcome) (files []string, err error) {
 	if o.About != nil { // nil for results of an earlier version, which contain no job file
 		if o.job, err = reader.Parse(o.Job+".yaml", []byte(o.About.Job)); err != nil {

@@ -69,7 +69,7 @@ func (printed) Print(io.Writer) error { return nil }
 var errJobClosed = errors.New("the job is closed")
 
 // followEvents prints the events of a job from a time on until the job is closed. If the job is "", it prints
-// all events. An interruption by the user is no error.
+// the events of all jobs and members, without an end. An interruption by the user is no error.
 func (a *app) followEvents(ctx context.Context, c *admin.Client, job string, from time.Time) (Result, error) {
 	err := c.Follow(ctx, job, func(e overview.Event) error {
 		if e.Time.Before(from) {

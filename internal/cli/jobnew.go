@@ -182,8 +182,8 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 	return profile.Site{Party: name, Suggestion: profile.Suggestion{Table: d.Table, Own: d.own, Path: path, Label: d.label, ID: d.id}}, nil
 }
 
-// understand reads a table twice: first to find out how its text is written, and then, by what it has found, to
-// describe the table.
+// understand reads a table first to find out how its text is written, once more if it must guess the encoding, and
+// then, by what it has found, to describe the table.
 func (a *app) understand(path string, c catalogue.Columns) (*describedTable, error) {
 	form := prepare.CSV{Comment: guess(path, dataset.GuessComment)}
 	d, err := a.cells(path, prepare.Mapping{CSV: form}, c)

@@ -94,8 +94,8 @@ func (c devicesDemo) with(list noticeList) Result {
 	return c
 }
 
-// printNotices prints the warnings of the result and the notices of the command, as one paragraph
-// after the result.
+// printNotices prints the warnings of the result, the notices of the command and the outlook on the parties'
+// objections, as one block after the result.
 func (o outcome) printNotices(p *printer) {
 	list := o.notices
 	warnings := make([]string, len(o.Warnings))

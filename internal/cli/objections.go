@@ -31,7 +31,7 @@ func (o *outcome) object(refused, withheld []partition.Refusal, parties int) {
 	o.objections = objections{parties: parties, refuse: partition.Refusing(refused, parties), withhold: partition.Refusing(withheld, parties)}
 }
 
-// warning returns one line that counts the objections, or "" if there are none.
+// warning returns one line that counts the objections, or "" if there are none or the number of parties is unknown.
 func (n objections) warning() string {
 	var list []string
 	all := append([]objection{{n.refuse, "refuse this job"}}, n.further...)

@@ -136,7 +136,7 @@ func (o outcome) methodNotes() []string {
 	return o.shown.Notes
 }
 
-// scoreNotes names the missing scores, with the reasons.
+// scoreNotes names the missing scores, with the reasons, and says what the scores of sites and pooled rows leave open.
 func (o outcome) scoreNotes() (lines []string) {
 	for _, a := range o.Alone {
 		if a.Failure != "" {

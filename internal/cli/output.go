@@ -24,7 +24,7 @@ type Result interface {
 	Print(w io.Writer) error
 }
 
-// document is the JSON text that --json prints once for each command.
+// document is the JSON text that --json prints once for each command, except one that follows events.
 type document struct {
 	Schema  string     `json:"schema"`
 	Command string     `json:"command"`
@@ -155,7 +155,7 @@ func (t *tableOf) print(w io.Writer) error {
 	return err
 }
 
-// numeric reports whether all cells of column i are numbers or empty.
+// numeric reports whether all cells of column i are numbers, texts that begin like a number, or empty.
 func (t *tableOf) numeric(i int) bool {
 	for _, r := range t.rows {
 		if s, ok := r[i].(string); ok && s != "" && (s[0] < '0' || s[0] > '9') && s[0] != '-' {

@@ -158,7 +158,7 @@ func (o outcome) reportGrid() report.Grid {
 	return out
 }
 
-// scored returns the scores of all kinds of training, for the bar chart.
+// scored returns the scores of all kinds of training but that with the exact kernel, for the bar chart.
 func (o outcome) scored() []report.Score {
 	var list []report.Score
 	if c := o.constant(); c != nil {

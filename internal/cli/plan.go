@@ -126,7 +126,7 @@ spec:
   compare: []
 `
 
-// tinyJob runs the tiny job. It returns the time of a session for each of its parties, and the peak
+// tinyJob runs the tiny job. It returns the time of a session divided by the number of its parties, and the peak
 // memory of this process.
 func (a *app) tinyJob(ctx context.Context) (session float64, program int64, err error) {
 	j, err := a.reader.Parse("tiny.yaml", []byte(tiny))
@@ -313,7 +313,7 @@ func (p planned) Print(w io.Writer) error {
 	return out.err
 }
 
-// shortTime returns a time with about two digits, and in whole minutes from two minutes on.
+// shortTime returns a time in milliseconds, in seconds, or from two minutes on in whole minutes or hours and minutes.
 func shortTime(seconds float64) string {
 	switch {
 	case seconds < .0995:

@@ -32,7 +32,7 @@ type predictResult struct {
 	Labels []string `json:"labels,omitempty"` // true labels of the rows, for comparison
 	// Unknown lists the ids of rows that a holder of columns does not have.
 	Unknown []string `json:"unknown,omitempty"`
-	// These metrics are null if the rows have no labels of the right kind.
+	// These metrics are nil if the rows have no labels of the right kind.
 	Accuracy *float64 `json:"accuracy"`
 	RMSE     *float64 `json:"rmse,omitempty"`
 	R2       *float64 `json:"r2,omitempty"`

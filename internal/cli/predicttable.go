@@ -18,7 +18,7 @@ type newRows struct {
 	data    string
 	shown   string // name of the table in messages
 	columns catalogue.Columns
-	home    string      // home whose catalogue has the entry of field as; not used with jobFile
+	home    string      // home of the party that --job asks; unless jobFile is set, its catalogue has the entry as
 	as      string      // name of the catalogue entry, or the party of jobFile, that describes the table; "" for none
 	jobFile string      // path of the job file whose sources describe the table; "" if the home's catalogue describes it
 	absent  bool        // allows a table without some columns, if the schema can fill them

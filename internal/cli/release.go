@@ -51,7 +51,8 @@ type releaseList struct {
 	Peers    []releasePeer  `json:"peers"`
 }
 
-// Print lists the releases, and below each release who can learn what from it.
+// Print lists the releases, and below each release who can learn what from it, unless it awaits approval, and what it
+// reveals together with others.
 func (r releaseList) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if len(r.Releases) == 0 {

@@ -180,7 +180,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 }
 
 // wrongFlag adds a suggestion to the error of an unknown flag. It suggests the most similar flag,
-// or a command with the name of the flag.
+// or a command with the name of the flag. For a flag with a wrong value, it says which values the flag has.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	e := usage("%w", err)
 	e.Hint = helpHint(cmd)

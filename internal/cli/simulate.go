@@ -33,7 +33,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 )
 
-// insecureSeed is a flag that makes all random seeds predictable.
+// insecureSeed is a flag that makes random seeds of a command predictable.
 type insecureSeed struct {
 	seed uint64
 	cmd  *cobra.Command
@@ -126,7 +126,7 @@ func (a *app) readSimulable(path string) (*jobFile, error) {
 	return f, nil
 }
 
-// simulateJob runs a job, or all runs of a repeated job. It keeps only the models of the first run.
+// simulateJob runs all runs of a job. It keeps only the models of the first run.
 func (a *app) simulateJob(ctx context.Context, f *jobFile, out string, seed func(string) [32]byte) (Result, error) {
 	return a.launch(f.job, out, func(dir string) (outcome, error) {
 		o, err := a.simulateAll(ctx, f.job, dir, seed)
@@ -137,8 +137,8 @@ func (a *app) simulateJob(ctx context.Context, f *jobFile, out string, seed func
 	})
 }
 
-// simulateAll runs all repetitions of a job in this process. It leaves the files of the first run
-// in dir.
+// simulateAll runs all runs of a job in this process. It leaves the files of the first run in dir, and those of each
+// other run in a folder of dir.
 func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
 	all, load := runs.Of(j), a.loader(ctx)
 	results, first := make([]*method.Result, len(all)), outcome{}
@@ -416,7 +416,7 @@ const draftCommand = "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.ya
 
 // nextOf returns the command that usually follows a simulation: mercer predict if the simulation
 // left a usable model. If the job's tables are the user's own, it otherwise says which job would leave
-// such a model. Else it returns mercer job new, which writes a job for own tables.
+// such a model, or that a deployment predicts. Else it returns mercer job new, which writes a job for own tables.
 func nextOf(j *job.Job, r *method.Result) string {
 	if m := usable(j, r); m != nil {
 		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)

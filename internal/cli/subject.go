@@ -23,7 +23,7 @@ func jobIn(reader *job.Reader, r *method.Result) *job.Job {
 }
 
 // subject describes in one sentence the model's answers, its columns and the holders of the rows. It
-// returns "" if the job is unknown or has no labels.
+// returns "" if the job is unknown or has no labels, or if its classes are unknown.
 func (o outcome) subject() string {
 	if o.job == nil || o.job.Data.Label == job.NoLabel {
 		return ""

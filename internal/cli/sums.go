@@ -186,7 +186,7 @@ func (s sumsResult) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// Print writes the verdict, who can reconstruct records, the warnings, and the model's path. With
+// Print writes the verdict, the scores, who can reconstruct records, the warnings, and the model's path. With
 // verbose, it writes the details too.
 func (s sumsResult) Print(w io.Writer) error {
 	p, o := &printer{w: w}, outcome{Result: s.Result, shown: s.shown, verbose: s.verbose}

@@ -33,8 +33,8 @@ func (r svmResult) Print(w io.Writer) error {
 	return err
 }
 
-// svmCommand returns a command with the options of one of LIBSVM's programs. They have one dash and
-// more than one letter, which cobra cannot parse.
+// svmCommand returns a command with the options of one of LIBSVM's programs. They have one dash, and some have more
+// than one character, such as -w1, which cobra cannot parse.
 func (a *app) svmCommand(use, short, long, example string, f func(context.Context, []string) (Result, error)) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, DisableFlagParsing: true}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

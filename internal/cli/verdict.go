@@ -13,15 +13,16 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// constant is the best answer that ignores the columns: the commonest class of the training rows, or
-// the mean of the held-out numbers.
+// constant is the best answer that ignores the columns: the commonest class of the training rows (of the held-out rows,
+// for a learner without labels), or the mean of the held-out numbers.
 type constant struct {
 	answer  string
 	metrics learner.Metrics
 }
 
 // constant returns the constant answer with its metrics on the held-out rows. It returns nil if the
-// result lacks the counts of classes, or for numbers the metrics rmse and r2, from which they are computed.
+// result lacks the counts of classes and the share of the larger one, or for numbers the metrics rmse and r2, from
+// which they are computed, or if r2 is 1.
 func (o outcome) constant() *constant {
 	if c := constantClass(o.classCounts()); c != nil {
 		return c
@@ -174,7 +175,7 @@ func (o outcome) overSplits(metric string) *repeated {
 	return r
 }
 
-// values lists the metric's values that appear in a verdict.
+// values lists the metric's values that appear in a verdict, without those over the splits of a repeated job.
 func (c comparison) values() []float64 {
 	list := []float64{c.joint}
 	if c.interval != nil {
@@ -295,7 +296,7 @@ func (o outcome) judgedText() string {
 	return fmt.Sprintf("%s, each held out once", humanize.Count(o.Training, unit))
 }
 
-// modelText returns "the joint model", or "the model" for a job without parties.
+// modelText returns "the joint model", or "the model" for a job of protocol pooled.
 func (o outcome) modelText() string {
 	if len(o.Leakage) == 1 { // only the operator learns something, as in protocol pooled
 		return "the model"

@@ -25,8 +25,8 @@ import (
 //     has the line of the consent, so their copies, which come later, cover every consent in the copied
 //     record. What a session does after its consent is covered, too, if its end is in the copied record.
 //   - The ledger of releases and the editions have files that are renamed. Each of these two folders is
-//     copied while its lock is held. The list of the editions is copied last, so that the copy has all items
-//     of the list.
+//     copied while its lock is held. The list of the editions is copied after their items, so that the copy
+//     has all items of the list.
 //   - All other files are replaced as a whole, or only grow. A reader of a file that grows cuts off an
 //     unfinished end, which nobody relied upon.
 //
@@ -35,9 +35,10 @@ import (
 // record might have gone on: the restored party takes no further part in this job, and asks its operator.
 //
 // A backup never has seeds or journals of open sessions, or files that only open sessions need, because two processes
-// with one seed answer twice under the same masks. It has no tables, no queues of the broker, and no invitations.
+// with one seed answer twice under the same masks. Of tables it has only the editions. It has no queues of the broker
+// and no invitations.
 
-// backedUp lists the files and folders of a home that a backup holds, in their order.
+// backedUp lists the files and folders of a home that each backup holds, if the home has them, in their order.
 var backedUp = [...]string{
 	"audit",
 	"identity", "split.key", "member.yaml", "config.yaml", "roster.yaml", "approvals",

@@ -25,7 +25,7 @@ type TableBudget struct {
 	Listed bool              // whether the catalogue has the table; if not, only the ledger has it
 	Budget privacy.Guarantee // zero if the policy sets none
 	disclosure.Account
-	Payers map[string]audit.Payer // the job of each spending, by the spending's ID; only jobs that the audit record has
+	Payers map[string]audit.Payer // the jobs of all spendings of the home, by ID of the spending, if the record has them
 }
 
 // Budgets returns the privacy budgets of the catalogue's tables, and the accounts of tables that the catalogue has no
@@ -70,7 +70,7 @@ func (h Home) Budgets(jobs *job.Reader) (list []TableBudget, err error) {
 }
 
 // order sorts the spendings by their times, and then by the names of the jobs. A spending without a time in the audit
-// record counts as made at the beginning of its day.
+// record counts as made at the beginning of its day, and before all others if it has no day.
 func (b *TableBudget) order() {
 	when := func(s disclosure.Spending) time.Time {
 		if p, known := b.Payers[s.ID]; known {
@@ -107,8 +107,8 @@ func (h Home) goneTables(found map[string]bool, recorded []string) (list []Table
 	return list, nil
 }
 
-// knownBy returns the names by which the ledger knows a table of the catalogue: the name of the table's source (see
-// whence), and the names of the dictionaries that the list of approvals has for the table.
+// knownBy returns the further names by which the ledger knows a table of the catalogue: the name of the table's source
+// (see whence), and the names of the dictionaries that the list of approvals has for the table.
 func (c *Config) knownBy(h Home, table string, read []approved.Approval) (names []string) {
 	if from := c.whence(h, table); from != "" {
 		names = append(names, from)
@@ -122,8 +122,9 @@ func (c *Config) knownBy(h Home, table string, read []approved.Approval) (names 
 }
 
 // whence names the file, the database or the program from which a table is read. Two tables of one file, database or
-// program have one name, whatever they read of it, because they can be about the same people. A table that the
-// catalogue does not have has the name "".
+// program have one name, whatever they read of it, because they can be about the same people. A PostgreSQL database
+// stands under the name of the environment variable with its address. A table that the catalogue does not have has the
+// name "".
 func (c *Config) whence(h Home, table string) string {
 	s, err := c.source(h, table)
 	if err != nil {
@@ -140,7 +141,7 @@ func (c *Config) whence(h Home, table string) string {
 	return "file " + h.resolved(s.Path)
 }
 
-// resolved returns a path without symbolic links. Paths are relative to the home.
+// resolved returns an absolute path, without symbolic links if the path exists. A relative path starts at the home.
 func (h Home) resolved(path string) string {
 	if !filepath.IsAbs(path) {
 		path = h.path(path)

@@ -22,7 +22,7 @@ import (
 // Source is an entry of a party's catalogue: a table, and the columns that jobs can use. A job
 // cannot use more than the entry offers.
 type Source struct {
-	Path string `yaml:"path,omitempty"` // path of a file; a relative path starts at the home's folder
+	Path string `yaml:"path,omitempty"` // path of a file or a folder of images; relative to the home's folder
 	// Origin is the program or the query that returns the table. It replaces Path.
 	origin.Origin `yaml:",inline"`
 	// Label lists the columns from which a job can choose its labels. If it is empty, jobs can use
@@ -32,11 +32,10 @@ type Source struct {
 	// find the rows of the same people in other parties' tables. Without ID the table has no ids.
 	ID job.OwnID `yaml:"id,omitempty"`
 	// Cut is the column by which jobs can hold out later rows, such as the day of admission. It is
-	// a feature if Columns lists it. If Columns is a map, it is also a feature of a job without a schema
-	// that holds no rows out by it.
+	// a feature of a job without a schema only if Columns lists it.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists values of column Cut, as days or numbers. By column
-	// Cut, a job over an edition can hold out only the rows at or after one of these values.
+	// CutDates lists values of column Cut, as days or numbers. By column Cut, a job over an edition can hold
+	// out only the rows at or after one of the values that were listed at the freeze.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs can use as features, or describes the file's own columns.
 	// Without a list, a job that names no columns uses all remaining columns, and a job by columns that
@@ -48,24 +47,25 @@ type Source struct {
 	// parsed. Both use the names in the file.
 	Drop []string `yaml:"drop,omitempty"`
 	Keep []string `yaml:"keep,omitempty"`
-	// Width is the number of features. 0 means as many features as the file names, because a LIBSVM
-	// text need not name the last features.
+	// Width is the number of features, because a LIBSVM text need not name the last ones. 0 means as many
+	// as the job says, or else as many as the file names.
 	Width int `yaml:"features,omitempty"`
 	// Group is the column of groups, such as patients. Every job by rows keeps the rows of a group
-	// together when it holds rows out. The column is not a feature.
+	// together when it holds rows out, unless it does so by column Cut. The column is not a feature.
 	Group string `yaml:"group,omitempty"`
 	// Weight is the column that jobs can use as the weights of rows. A job that weights rows by another
 	// column is refused, and without Weight so is every job with weights. The column is not a feature.
 	Weight string `yaml:"weight,omitempty"`
-	// Editions is "weekly" if the daemon freezes the table every week. It does so for each
-	// dictionary for which the table has an edition.
+	// Editions is "weekly" if the daemon freezes the table every week. It does so for each approved
+	// dictionary, and for that of plain numbers, for which the table has an edition.
 	Editions string `yaml:"editions,omitempty"`
 	// Policy limits the jobs on the table; nil: the policy of the home applies.
 	Policy *party.Policy `yaml:"policy,omitempty"`
 }
 
 // Labels describes the label columns of an entry. In YAML it is a name, a list of names, the word
-// none, or a map. The map has the key column, which holds a name or a list of names, and the key missing.
+// "none", or a map. The map has the key "column", which holds a name or a list of names, and can have the key
+// "missing".
 type Labels struct {
 	Columns []string
 	// Needed lists the columns in which each row needs a value: all label columns if the entry says

@@ -151,7 +151,8 @@ func (h Home) placeOf(table string, why error) (*admin.Place, error) {
 }
 
 // placeOfPolicy returns the place of a key in the policy that applies to a table. If the policy lacks
-// the key, the line is that of the policy, or of the table's entry.
+// the key, the line is that of the map in which it belongs, of the policy, or of the table's entry: the nearest that
+// the file has, or 0.
 func (h Home) placeOfPolicy(table, key string) (*admin.Place, error) {
 	root, err := h.configNode()
 	if err != nil {

@@ -43,8 +43,9 @@ type Options struct {
 	// Seed returns a predictable seed for each label. Nil means random seeds.
 	Seed  func(label string) [32]byte
 	Ready func(addr string) // called once the daemon serves requests
-	// Reload has a value whenever the operator asks the daemon to read its files again: the roster and the
-	// setting roles, and at a party also the catalogue and the policies. Nil means never.
+	// Reload has a value whenever the operator asks the daemon by a signal to read its files again: the roster and the
+	// setting "roles", at a party also the catalogue and the policies, and at a coordinator the invitations. Nil means
+	// never.
 	Reload <-chan os.Signal
 	Logger *slog.Logger
 	// Report writes a result for the web page.
@@ -96,7 +97,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, at.monitor.close()) }()
-	// Start the broker before the home is changed, because the broker might be unable to listen.
+	// Start the broker before the vault and the record are opened, because the broker might be unable to listen.
 	at.membership = h.newMembership(o.Reader, c, id, members, o.Logger)
 	if at.broker, err = startBroker(ctx, at.membership, o); err != nil {
 		return err

@@ -316,7 +316,7 @@ func refusedTwin(err error) error {
 }
 
 // load reads the table that a job names, with the columns that the catalogue offers. The party
-// itself chooses which of its rows are held out.
+// itself chooses which of its rows are held out, unless the job holds out a party or the rows after a bound.
 func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k jobRows) (method.Table, error) {
 	t, d := method.Table{}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)

@@ -37,7 +37,7 @@ func (h Home) Editions() edition.Store {
 
 func (h Home) editions() string { return h.path("editions") }
 
-// Freeze makes the next edition of a table for an approved dictionary. If the
+// Freeze makes the next edition of a table for an approved dictionary, or for that of plain numbers. If the
 // edition would single out too few people, it returns an [edition.LackError].
 func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (made edition.Edition, err error) {
 	err = h.exclusively(func() error {
@@ -129,7 +129,7 @@ func copyStream(to, from snapshot.Store, name string) error {
 }
 
 // cellsByOthers sorts the people's cells by every other dictionary for which the table was frozen. It
-// skips a dictionary that can no longer read the table, because such a dictionary reveals nothing.
+// skips a dictionary that is lost or can no longer read the table, because such a dictionary reveals nothing.
 func (h Home) cellsByOthers(space *scratch.Space, c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary) (map[string]edition.Stream[edition.Element], error) {
 	frozen, err := h.Editions().Dictionaries(table)
 	if err != nil {
@@ -177,7 +177,7 @@ func (s Source) limitedTo(labels []string) Source {
 }
 
 // asFrozen limits a table to the columns of its newest edition for a dictionary. It changes nothing
-// if the catalogue entry lists columns.
+// if the catalogue entry lists or renames columns, or if the columns of such an edition are not known.
 func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	if newest, err := h.Editions().Newest(table, dictionary); err == nil && newest.Compared != nil && s.Columns.IsZero() {
 		s.Columns.Offered = newest.Compared.Columns
@@ -223,10 +223,10 @@ func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 	return held, nil
 }
 
-// holdsOut returns the rows that every job with the same dictionary holds out. It chooses rows by
-// their groups, their ids, or all cells that the dictionary reads, whatever columns and label a job
-// uses. For a dictionary without columns, the cells are those that a simulated job reads, including
-// the label if the catalogue offers exactly one.
+// holdsOut returns the rows that every job with the same dictionary holds out, unless the job holds out a party or the
+// rows after a bound. It chooses rows by their groups, their ids, or all cells that the dictionary reads, whatever
+// columns and label a job uses. For a dictionary without columns, the cells are those that a simulated job reads,
+// including the label if the catalogue offers exactly one.
 func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store, set *dataset.Set, key dataset.SplitKey) ([]int, error) {
 	if d.Columns == nil {
 		data := d.Of(c.Name)
@@ -245,10 +245,9 @@ func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, row
 }
 
 // readAll parses frozen rows with a dictionary. It reads them once without a label, and once with
-// each label that the catalogue offers. It returns the labels as read and as the dictionary merges
-// them. The weights that the catalogue offers are the last of the labels: editions are compared by
-// them in the same way. The operator sees the error of an unreadable label or weight now, instead of
-// in a later job.
+// each label that both the dictionary and the catalogue offer. It returns the labels as read and as the dictionary
+// merges them. The weights that both offer are the last of the labels: editions are compared by them in the same way.
+// The operator sees the error of an unreadable label or weight now, instead of in a later job.
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
@@ -358,8 +357,9 @@ func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
 	return h.Dictionaries().Find(name, hash)
 }
 
-// copyRows copies all rows of a table, sorted by their ids, with unparsed cells. The rows of a file with column names
-// keep their order without a dictionary, like the tables of a simulated job, so that results can be compared.
+// copyRows copies all rows of a table, sorted by their ids. The cells are not parsed, except those of a file without
+// column names. The rows of a file with column names keep their order if the dictionary describes no columns, like the
+// tables of a simulated job, so that results can be compared.
 func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snapshot.Store) (err error) {
 	if s.Given() {
 		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: h.folder, Mapping: s.mapping(), IDs: s.ID.Columns})
@@ -396,7 +396,7 @@ func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store
 	return snapshot.Write(to, dataset.RecordsOf(set, label, s.ID.Name()), s.ID.Columns)
 }
 
-// readFrom reads frozen rows with all columns of a dictionary.
+// readFrom reads frozen rows with the columns and the label of a job's data.
 func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) (*dataset.Set, error) {
 	columns, err := s.pickColumns(data.Source, data, c.Name)
 	if err != nil {
@@ -463,10 +463,11 @@ const largeTable = 4 * edition.Least
 
 // seesEdition reports whether a job reads an edition of a table instead of the table itself. A job
 // without a dictionary uses an edition if the table is a file with column names; the first such job
-// makes the first edition. The job uses the table itself if the table is too small to be frozen and
-// was never frozen. For such a small table the policy's limits apply, and the ledger compares
-// single rows. A table of at least largeTable rows is not small, even if it has few patients or few rows
-// after a bound. A check of a job makes no edition, and reads the table until the table has one.
+// makes the first edition. Rows for which a trained model predicts come from the table itself. The job uses
+// the table itself if the table is too small to be frozen and was never frozen. For such a small table the
+// policy's limits apply, and the ledger compares single rows. A table of at least largeTable rows with groups or
+// bounds is not small, even if it has few patients or few rows after a bound. A check of a job makes no edition,
+// and reads the table until the table has one.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data, k jobRows) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil

@@ -32,7 +32,7 @@ type Taken struct {
 type Run struct {
 	ID   string    `json:"job"`
 	Name string    `json:"name"`
-	Time time.Time `json:"time"` // when the first message left the home
+	Time time.Time `json:"time"` // when the first message that has the data was about to leave the home
 }
 
 // Trace finds the releases in which a person's rows took part. The person is named as in the tables: each table of the

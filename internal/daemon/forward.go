@@ -39,7 +39,7 @@ type forwarder struct {
 	origin syslog.Origin
 	log    *slog.Logger
 	often  time.Duration   // time between two looks at the record
-	from   *audit.Follower // nil until the record was read
+	from   *audit.Follower // nil while the place in the record must be found
 
 	failing atomic.Bool
 	sent    atomic.Uint64

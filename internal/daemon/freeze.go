@@ -16,7 +16,7 @@ import (
 )
 
 // freezing reads the copied rows of a table with a dictionary, block by block. It reads them once for
-// each label that the catalogue offers, all readings side by side.
+// each label that both the dictionary and the catalogue offer, or once without a label, all readings side by side.
 type freezing struct {
 	source     Source
 	dictionary *job.Dictionary
@@ -103,7 +103,7 @@ type frozenBlock struct {
 	before int          // number of rows in the blocks before this one
 	set    *dataset.Set // the rows as the first reading returns them
 	// labels holds the texts of each label column as they were read, and merged those texts as the dictionary
-	// merges them. The last column of both is the weights, if the catalogue offers them, because editions are
+	// merges them. The last column of both is the weights, if there are any, because editions are
 	// compared by weights in the same way as by labels.
 	labels, merged [][]string
 }
@@ -186,10 +186,10 @@ func (f *freezing) errDiffer() error {
 	return fmt.Errorf("the readings of table %s for its labels have different numbers of rows", f.table)
 }
 
-// holdsOut returns the rows of a block that every job with the same dictionary holds out. It chooses
-// rows by their groups, their ids, or all cells that the dictionary reads, whatever columns and label a
-// job uses. For a dictionary without columns, the cells are those that a simulated job reads, including
-// the label if the catalogue offers exactly one.
+// holdsOut returns the rows of a block that every job with the same dictionary holds out, unless the job holds out a
+// party or the rows after a bound. It chooses rows by their groups, their ids, or all cells that the dictionary reads,
+// whatever columns and label a job uses. For a dictionary without columns, the cells are those that a simulated job
+// reads, including the label if the catalogue offers exactly one.
 func (f *freezing) holdsOut(b *frozenBlock) ([]int, error) {
 	set := *b.set
 	set.Labels = nil

@@ -16,8 +16,8 @@ import (
 
 // frozenPeople holds the people of a table that is to be frozen. A person is a group or an id. In a
 // table without groups and ids, each row counts as a person, identified by its cells; numbers distinguish
-// equal rows. The people are sorted by digests under the home's key. In memory it has one bit a row, and the
-// rows of one person at a time.
+// equal rows. The people are sorted by digests under the home's key. In memory it has one bit a row, the
+// rows of one person at a time, and the runs of the sorts.
 type frozenPeople struct {
 	named      bool // whether the table has groups or ids
 	columns    []string
@@ -361,7 +361,7 @@ func (v sortedValues) add(b *frozenBlock, people, whole []edition.Element, held 
 }
 
 // people yields all people. Each has digests of the cells in each column, of each label, and of all
-// cells together.
+// cells and labels together.
 func (v sortedValues) people(yield func(*edition.Person, error) bool) {
 	digests := newValueDigests(v.key)
 	t := edition.Person{Columns: make([]uint64, v.width), Labels: make([][]uint64, v.labels)}

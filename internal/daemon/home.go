@@ -1,5 +1,6 @@
 // Package daemon runs the coordinator or a party from a home folder. It reads the identity, the
 // roster and the configuration, opens the vault and the connection, and serves until it is stopped.
+// It also runs the servers of many devices, whose homes have further files.
 //
 //	HOME/identity      the 32-byte seed of the process's keys, mode 0600, in clear or sealed by age
 //	HOME/split.key     a party's 32-byte key that chooses the held-out rows, mode 0600
@@ -9,10 +10,10 @@
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
 //	HOME/keepsakes     retained state of finished jobs, sealed under a key for each job
-//	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
+//	HOME/snapshots     what open jobs read: rows of a changeable source, or which edition; sealed by a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
 //	HOME/studies       studies that the operator has approved, and which jobs each has admitted
-//	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
+//	HOME/editions      frozen copies of tables, sealed under a key for each edition
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
 //	HOME/audit         the audit record: what a party consented to and released, or who submitted jobs to a coordinator
@@ -25,6 +26,7 @@
 //	HOME/queues        the messages of the coordinator's broker
 //	HOME/control.sock  the socket for the operator's commands
 //	HOME/lock          an empty file that the daemon locks
+//	HOME/roster.lock   an empty file that commands lock while they change the roster
 package daemon
 
 import (
@@ -85,7 +87,7 @@ func (h Home) ConfigPath() string { return h.path("config.yaml") }
 // RosterPath returns the path of the roster file.
 func (h Home) RosterPath() string { return h.path("roster.yaml") }
 
-// Socket returns the path of the Unix socket for the operator's commands. A folder that the setting roles names has
+// Socket returns the path of the Unix socket for the operator's commands. A folder that the setting "roles" names has
 // a socket of the same name, so commands take that folder in place of a home.
 func (h Home) Socket() string { return h.path(socketName) }
 
@@ -342,7 +344,7 @@ type jobRows interface {
 	freezes() bool // whether the job is allowed to make the table's first edition
 }
 
-// snapshots stores the rows of one job.
+// snapshots stores the rows of one job or of one edition.
 type snapshots struct {
 	artifacts *vault.Artifacts
 	job       job.ID

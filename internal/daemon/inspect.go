@@ -28,8 +28,9 @@ type Finding struct {
 }
 
 // Inspect examines a home whose configuration can be read: the modes of its files, every table of the
-// catalogue with every dictionary that is approved for it, and the coordinator's address. It changes no
-// setting and no stored data, but it runs the programs and queries of the catalogue.
+// catalogue with every dictionary that is approved for it, or as numbers if none is, and at a party the
+// coordinator's address. It changes no setting and no stored data, but it runs the programs and queries of the
+// catalogue.
 func (h Home) Inspect(ctx context.Context, jobs *job.Reader) (list []Finding) {
 	c, err := h.Config(jobs)
 	if err != nil {

@@ -67,8 +67,8 @@ func (m *membership) answer(guest string, request []byte) []byte {
 	return a.Encode()
 }
 
-// hear records the claim of a guest and answers that it is pending. If the roster has the guest already, hear
-// answers with the roster.
+// hear records the claim of a guest and answers that it is pending. If the roster has the guest already, with the same
+// keys, hear answers with the roster.
 func (m *membership) hear(guest string, request []byte, now time.Time) (invitation.Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

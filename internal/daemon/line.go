@@ -32,7 +32,7 @@ func publicKeys(id *identity.Identity, in roster.Member) identity.Public {
 }
 
 // firstPublic returns the public keys of a new member. A party has no TLS key, and neither has a coordinator
-// whose setting listen is an address of its own machine, unless it also listens for WebSocket.
+// whose setting "listen" is an address of its own machine, unless it also listens for WebSocket.
 func (c *Config) firstPublic(id *identity.Identity, role roster.Role) identity.Public {
 	host, _, err := splitAddress(c.Listen)
 	if role == roster.Party || c.ListenWSS == "" && c.Listen != "" && err == nil && endpoint.Loopback(host) {
@@ -117,7 +117,7 @@ func (c *Config) checkWSS() error {
 // noProxy is the setting with which a party ignores the proxy of its environment.
 const noProxy = "none"
 
-// checkProxy returns an error if the setting proxy is wrong, or does not fit the coordinator's address.
+// checkProxy returns an error if the setting "proxy" is wrong, or does not fit the coordinator's address.
 func (c *Config) checkProxy(at nats.Address) error {
 	if c.Proxy == "" || c.Proxy == noProxy {
 		return nil
@@ -173,7 +173,8 @@ func (h Home) mayListen(host string, c *Config, members *roster.Roster) error {
 	return nil
 }
 
-// mayDial refuses to connect to a coordinator on another machine, unless the roster has a TLS key.
+// mayDial refuses to connect to a coordinator on another machine, or by tls:// or wss://, unless the roster has a TLS
+// key.
 func (h Home) mayDial(c *Config, members *roster.Roster) error {
 	at, err := nats.ParseAddress(c.Coordinator)
 	if err != nil {

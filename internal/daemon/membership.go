@@ -36,7 +36,7 @@ type membership struct {
 
 	mu         sync.Mutex
 	members    *roster.Roster            // the roster in force
-	roles      access.Rules              // the setting roles in force
+	roles      access.Rules              // the setting "roles" in force
 	open       map[string]openInvitation // by the name of the invited party
 	complaints tally.Tally               // counts refused claims
 }
@@ -59,14 +59,14 @@ func (m *membership) invited() []invitation.Invitation {
 	return list
 }
 
-// rules returns the setting roles in force.
+// rules returns the setting "roles" in force.
 func (m *membership) rules() access.Rules {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.roles
 }
 
-// nextRoles reads the setting roles of the home. The other settings of the file must be those in force.
+// nextRoles reads the setting "roles" of the home. The other settings of the file must be those in force.
 func (m *membership) nextRoles() (access.Rules, error) {
 	c, err := m.home.Config(m.reader)
 	if err != nil {

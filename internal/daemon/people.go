@@ -91,7 +91,7 @@ func knownBy(set *dataset.Set) []string {
 	return set.IDs
 }
 
-// cutAndCells returns two maps of people: whether each person is held out, and the digest of each
+// cutAndCells returns two lists of people, in ascending order: whether each person is held out, and the digest of each
 // person's cells.
 func cutAndCells(people iter.Seq[person]) (edition.Cut, edition.Cells) {
 	cut, cells := make(map[edition.Element]edition.Part), make(map[edition.Element]edition.Element)
@@ -131,7 +131,7 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 
 // allPeople returns the people to whom the rows belong, in ascending order. The list owners has the
 // person of each row. Each person has digests of the cells in each column, of each label, and of all
-// cells together. merged holds the texts of each label column, merged as the dictionary merges them.
+// cells and labels together. merged holds the texts of each label column, merged as the dictionary merges them.
 func allPeople(key dataset.SplitKey, set *dataset.Set, owners []edition.Element, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)
@@ -155,8 +155,8 @@ func allPeople(key dataset.SplitKey, set *dataset.Set, owners []edition.Element,
 	return list
 }
 
-// valueDigests computes the digests of cells and labels. It computes the digest of a common value
-// only once.
+// valueDigests computes the digests of cells and labels. It computes the digest of each of the first mostValues
+// values only once.
 type valueDigests struct {
 	digests *digester
 	known   map[string]uint64

@@ -51,7 +51,7 @@ func (h partyHome) reloadRunning(ctx context.Context, o Options) error {
 	return h.reload(ctx, o, p)
 }
 
-// reload puts the catalogue, the policies and the approved roster in force, for the proposals from now on:
+// reload puts the catalogue, the policies, the roles and the approved roster in force, for what comes from now on:
 // all of them, or none if a file has a mistake. Jobs that are open keep the tables that they have read.
 func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error {
 	h.settings.changing.Lock()

@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// gate returns the gate that admits or refuses requests on the control socket. rules returns the setting roles in
-// force.
+// gate returns the gate that admits or refuses requests on the control sockets, and those of this machine's users on
+// the web page. rules returns the setting "roles" in force.
 func (h Home) gate(c *Config, members *roster.Roster, rules func() access.Rules) access.Gate {
 	return access.Gate{
 		Member: c.Name, Machine: access.ThisMachine(members.Federation), Owner: os.Geteuid(),
@@ -40,7 +40,7 @@ func (h Home) operator(c *Config) (access.Person, error) {
 	return by, nil
 }
 
-// warnOfStrangers logs the names in the setting roles that this machine does not have.
+// warnOfStrangers logs the names in the setting "roles" that this machine does not have.
 func warnOfStrangers(log *slog.Logger, rules access.Rules) {
 	for _, name := range access.SystemFiles().Strangers(rules) {
 		log.Warn("roles names somebody whom the files of users and groups of this machine do not have; nobody has a role by this name", "name", name)
@@ -55,7 +55,7 @@ func errEntrance(h Home) error {
 // doors are the sockets at which a daemon takes commands.
 type doors []net.Listener
 
-// openDoors opens the socket in the home and, if the setting roles has a folder, one for the members of its group.
+// openDoors opens the socket in the home and, if the setting "roles" has a folder, one for the members of its group.
 func (h Home) openDoors(rules access.Rules) (open doors, err error) {
 	own, err := admin.Listen(h.Socket())
 	if err != nil {
@@ -79,7 +79,7 @@ func (d doors) close() (err error) {
 	return err
 }
 
-// openFor opens the socket in the folder of the setting roles. The folder must belong to the daemon's user and hold
+// openFor opens the socket in the folder of the setting "roles". The folder must belong to the daemon's user and hold
 // nothing else, because the members of the group can enter it.
 func openFor(rules access.Rules) (net.Listener, error) {
 	gid, found := access.SystemFiles().Group(rules.Group)

@@ -23,7 +23,7 @@ type Trial struct {
 	Left       int            // number of rows left out because a required cell is missing
 	Unlabelled int            // number of rows left out because they have no label
 	Outside    []prepare.Rare // numbers of cells outside the range of their column
-	Rare       []prepare.Rare // for each column, the number of training rows whose value occurs in fewer than ten rows
+	Rare       []prepare.Rare // for each column, the number of training rows whose value occurs in fewer than ten of them
 	Former     string         // hash of the approved dictionary that the new one would replace; "" if there is none
 	Changes    []string       // differences of the new dictionary from the former, one in a line
 	People     int            // number of rows whose label or cells the two dictionaries read differently; all rows, at least 1, if the former reads none

@@ -23,7 +23,7 @@ import (
 // Withdrawal reports the people who were withdrawn from a table, and the new editions without them.
 type Withdrawal struct {
 	People, Company int      // counts of the named people, and of others withdrawn with them
-	Absent          []string // the named people who are in no edition
+	Absent          []string // the named people who are in no edition; nil if Erased lists an edition
 	Editions        []edition.Edition
 	Erased          []edition.Edition // editions that were erased without a replacement
 }
@@ -42,8 +42,8 @@ func (h Home) exclusively(do func() error) (err error) {
 	return do()
 }
 
-// Withdraw withdraws people from a table: neither current nor later editions include them. It also
-// withdraws other people, chosen by the home's key, so that the editions before and after do not
+// Withdraw withdraws people from a table: neither current nor later editions include them. If they are few,
+// it also withdraws other people, chosen by the home's key, so that the editions before and after do not
 // reveal who was named. If a crash interrupts the command, running it again completes the
 // withdrawal. A name that neither the table nor an edition contains is an error, unless the person was
 // withdrawn before or an edition can no longer be read.

@@ -14,7 +14,7 @@ import (
 type commandPage struct {
 	About    string
 	Codes    []exit
-	Flags    []flag // flags that every command has
+	Flags    []flag // flags of every command; of them svm-train and svm-predict have only --json
 	Commands commands
 }
 
@@ -103,7 +103,7 @@ func flagsOf(set *pflag.FlagSet) (list []flag) {
 	return list
 }
 
-// defaultOf returns the default of a flag, or "" if the flag's description already states it.
+// defaultOf returns the default of a flag, or "" if it is false or the flag's description already states it.
 func defaultOf(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" && f.DefValue == "false" || strings.Contains(f.Usage, "default") {
 		return ""

@@ -3,7 +3,8 @@
 //
 //	go generate ./internal/cli/reference
 //
-// The pages hold no sentence about a key, a flag or a mistake that the program does not hold too.
+// Apart from the introductions in the templates, the pages hold no sentence about a key, a flag or a mistake
+// that the program does not hold too.
 package main
 
 //go:generate go run . ../../../docs

@@ -45,7 +45,7 @@ type kind struct {
 	Name, Doc string
 	Keys      keys
 	Partition string // how a protocol divides the data among parties
-	Page      string // page of a protocol, in the same folder
+	Page      string // path of a protocol's page from the folder of the pages; "" if there is none
 	Kernels   string // kernels that a protocol supports
 	Learners  string // learners that a protocol supports
 	Labels    string // how a learner uses labels
