@@ -1,14 +1,14 @@
 // Package issuer issues tokens to devices: the same fixed number to every device for each
 // iteration. The number does not depend on what the device sends. The issuer knows the devices
 // but learns nothing about the tokens; the gateway sees the tokens but does not know the
-// devices.
+// devices, unless it is its own issuer.
 //
 // An issuer has a key for each iteration. The blinded request hides the purpose of a token, so
 // only the key binds it: tokens of one iteration are invalid in another, and cannot be saved
 // up.
 //
 // The issuer records on disk that a device has its tokens before it answers. A repeated request
-// gets the same answer; a different one is refused. A request whose header no device of the
+// is answered again; a different one is refused. A request whose header no device of the
 // roster has signed is refused before its body is read.
 //
 // An issuer of publicly verifiable tokens is also a witness: it countersigns its gateway's
