@@ -95,8 +95,9 @@
 //
 // # What parties and coalitions learn
 //
-// A party learns the total number of rows and nothing else about the others' rows. One party
-// together with the server reads every row of every party, because all share one seed. So does the
+// A party learns the total number of rows, the leader's number of features, and nothing else about the
+// others' rows. One party together with the server reads every row of every party, because all share one
+// seed. So does the
 // server with anyone who obtains the seed, now or later. A newcomer receives the seed only if all
 // agree. After a withdrawal a new seed protects only rows that are never compared with re-sent old
 // ones.

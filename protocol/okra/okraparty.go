@@ -27,7 +27,7 @@ const (
 )
 
 // Party is the leader or another party with rows. It learns nothing about the others' rows except
-// their total number.
+// their total number and the leader's number of features.
 type Party struct {
 	core
 	params         Params
