@@ -99,7 +99,7 @@ func New(c Config, features []string, label string) (*Device, error) {
 }
 
 // checkWitnesses returns an error unless a relay and an issuer can confirm the gateway's
-// announcements.
+// announcements, or Limits.Paper is set.
 func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	switch {
 	case c.Limits.Paper:

@@ -11,9 +11,10 @@
 //	err = d.Run(ctx) // until the model is trained
 //
 // A device draws once whether it trains or tests, and samples its record once if it does not fit.
-// It fetches a constant number of tokens for an iteration one window early. It sends no package
-// before relay and issuer, whose keys it has from its owner, have both countersigned the gateway's
-// announcement and both know as many ready devices as the job's cohort. In a window it sends a
+// It fetches a constant number of tokens for an iteration one window early. Unless Limits.Paper is
+// set, it sends no package before relay and issuer, whose keys it has from its owner, have both
+// countersigned the gateway's announcement and both know at least as many ready devices as the job's
+// cohort. In a window it sends a
 // constant number of packages, each alone, at times drawn independently and uniformly over the
 // window. It repeats each package, sealed again and with the same token, until the gateway
 // acknowledges or refuses it, or the window's time of grace ends. Each window has its own key.

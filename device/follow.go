@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// follow requests the gateway's history until relay and issuer have countersigned a new window in
-// the history.
+// follow requests the gateway's history until it has a new window that relay and issuer have
+// countersigned. With Limits.Paper it does not ask them.
 func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) {
 	for {
 		a, weights, err := d.fetchAnnouncement(ctx)
@@ -51,7 +51,7 @@ func (d *Device) fetchAnnouncement(ctx context.Context) (secvm.Announcement, sec
 }
 
 // confirm appends new windows of the history to the device's state. It requires that the new
-// history is in order and countersigned.
+// history is in order and, unless Limits.Paper is set, countersigned.
 func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (secvm.Link, error) {
 	d.mu.Lock()
 	next := d.state.follower

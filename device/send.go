@@ -148,8 +148,9 @@ func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent)
 
 // awaitOthers waits until enough devices are ready to answer a window. It first shows the relay
 // that this device has its tokens. Enough devices are ready when issuer and relay each report at
-// least the number of devices in the job's cohort. The device thus never sends alone or with few
-// others. awaitOthers reports whether enough devices were ready before the end of the window.
+// least the number of devices in the job's cohort. So unless Limits.Paper is set, the device never sends
+// alone or with few others. awaitOthers reports whether enough devices were ready before the end of the
+// window. It returns true at once with Limits.Paper, or if the device has no token for the relay.
 func (d *Device) awaitOthers(ctx context.Context, link secvm.Link) (bool, error) {
 	if d.Limits.Paper {
 		return true, nil

@@ -13,8 +13,8 @@
 //
 // # Who learns what
 //
-//   - The relay learns who sends when, and the sizes of requests, which Client.Size
-//     makes equal.
+//   - The relay learns who sends when, and the sizes of requests and answers, which
+//     Client.Size and Gateway.Pad can make equal.
 //   - The gateway learns requests, and when the relay passed them on: in batches,
 //     in random order, if Relay.Batch says so.
 //   - Relay and gateway together learn everything.
@@ -25,6 +25,6 @@
 // # What is not promised
 //
 // Requests have no forward secrecy: somebody who has recorded them and later obtains
-// the gateway's key can read them. Clients seal repeated requests again; the gateway
-// refuses the same sealed bytes twice if it has a [ReplayCache].
+// the gateway's key can read them. Clients seal repeated requests again; a gateway with
+// a [ReplayCache] refuses the same sealed bytes for a time.
 package ohttp

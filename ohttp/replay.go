@@ -43,8 +43,9 @@ func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
 	return c, nil
 }
 
-// Admit returns nil at the first call with a sealed request and [ErrReplayed] at later calls.
-// It returns [ErrCrowded] if the cache is full, because removing entries would allow replays.
+// Admit returns nil at the first call with a sealed request and [ErrReplayed] at later calls in this
+// and the next window. It returns [ErrCrowded] for a new request if the window's part of the cache is
+// full, because removing entries would allow replays.
 func (c *ReplayCache) Admit(sealed []byte, at time.Time) error {
 	print := c.fingerprint(sealed)
 	c.mu.Lock()

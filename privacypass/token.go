@@ -211,7 +211,7 @@ func cutPrefixed(b []byte, width int) (taken, rest []byte, ok bool) {
 	return b[:n:n], b[n:], true
 }
 
-// Issuer signs blinded tokens, so it cannot read them.
+// Issuer authenticates blinded tokens, so it cannot read them.
 type Issuer interface {
 	// PublicKey returns the public key that clients and verifiers need.
 	PublicKey() []byte

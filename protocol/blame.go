@@ -28,13 +28,13 @@ var errInput = fault.ErrInput
 // Kind classifies the fault of a peer.
 type Kind string
 
-// The kinds of misbehaviour and failure for which a machine blames a peer.
+// The kinds of misbehaviour and failure for which a machine or its runner blames a peer.
 const (
 	KindForeign      Kind = "foreign"      // a message of another session or protocol, for another member, or from a non-member
 	KindMalformed    Kind = "malformed"    // a message body that cannot be read
 	KindUnexpected   Kind = "unexpected"   // a message that this role never receives, or not at this point
 	KindInconsistent Kind = "inconsistent" // a well-formed message that contradicts earlier messages or the parameters
-	KindEquivocation Kind = "equivocation" // two messages with the same header and different bodies
+	KindEquivocation Kind = "equivocation" // two messages with one header and different bodies, or two signed statements that contradict each other
 	KindAborted      Kind = "aborted"      // the peer stopped the session and said so
 	KindSilent       Kind = "silent"       // the peer did not answer in time
 	KindTransport    Kind = "transport"    // no signature verified yet, so no member can be blamed

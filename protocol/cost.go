@@ -15,7 +15,8 @@ type Cost struct {
 	Warning string
 }
 
-// Flow counts the messages of one kind that one member sends another in a session.
+// Flow counts the messages of one round and kind that one member sends another in a session. If Kind is
+// empty, it counts the messages of all rounds and kinds.
 type Flow struct {
 	From, To string
 	Round    uint16

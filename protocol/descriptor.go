@@ -35,7 +35,7 @@ func Members(role Role, names ...string) []Member {
 }
 
 // Descriptor fixes everything public about a session before it starts. No two sessions have the
-// same descriptor, because the nonce is drawn for each attempt.
+// same descriptor, because each attempt has a nonce of its own.
 type Descriptor struct {
 	Protocol string
 	Version  uint16

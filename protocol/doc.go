@@ -25,7 +25,7 @@
 // A replay of the journal gives the same messages, byte for byte. Therefore a
 // machine never ranges over a map into its output, adds floats in the order of
 // the descriptor and never in order of arrival, and derives every random byte
-// from its seed.
+// from its seed or from [Setup].Anew.
 //
 // A machine for two parties that greet each other:
 //

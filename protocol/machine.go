@@ -39,9 +39,9 @@ type Event interface{ event() }
 
 // Start is the first event of every session.
 type Start struct {
-	// InputHash is the SHA-256 of the encoded private input given to the constructor. The runner
-	// records the hash in its journal. So a replay with an edited input is detected before the
-	// machine can send two answers under the same masks.
+	// InputHash is the SHA-256 of the encoded private input given to the constructor, or zero if a
+	// machine has no input. The runner records the hash in its journal. So a replay with an edited
+	// input is detected before the machine can send two answers under the same masks.
 	InputHash [sha256.Size]byte
 }
 

@@ -141,8 +141,8 @@ func (m Message) Digest() [sha256.Size]byte {
 }
 
 // Inbox remembers the accepted messages, so that at-least-once delivery becomes
-// exactly-once. It grows by 64 bytes a message. The zero value is ready for use. It is not
-// safe for concurrent use.
+// exactly-once. It grows by 64 bytes a message, and by what a map needs besides. The zero value is
+// ready for use. It is not safe for concurrent use.
 type Inbox struct {
 	seen map[[sha256.Size]byte][sha256.Size]byte // maps the digest of each header to the digest of its body
 }

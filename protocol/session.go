@@ -101,7 +101,7 @@ type Setup struct {
 	Seed [32]byte
 	// Anew holds fresh secret bytes if the session's journal was lost and the session is begun anew. The
 	// machine has forgotten its earlier work, so it derives from these bytes all that must not be used
-	// twice. Anew is nil for a session whose journal is whole. Only a machine that [AnewUntil] allows
+	// twice. Anew is nil for a session whose journal was never lost. Only a machine that [AnewUntil] allows
 	// begins anew.
 	Anew *[32]byte
 }

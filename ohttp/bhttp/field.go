@@ -151,7 +151,7 @@ func appendBytes[S []byte | string](b []byte, s S) []byte {
 	return append(appendVarint(b, uint64(len(s))), s...)
 }
 
-// reader decodes a message from its start without copying it.
+// reader decodes a message from its start. It does not copy content of known length.
 type reader struct{ rest []byte }
 
 func (r *reader) varint() (uint64, error) {
@@ -189,7 +189,7 @@ func (r *reader) text() (string, error) {
 	return string(b), err
 }
 
-// maxInformational is the largest number of interim responses in a message.
+// maxInformational is the largest number of interim responses in a message that is decoded.
 const maxInformational = 16
 
 // Response is an HTTP response.

@@ -1,7 +1,7 @@
 // Package collective has three collective operations of MPI as protocols: AllGather, Gather and
 // Broadcast. They send values that are no secret from the receivers.
 //
-//	AllGather  every party sends a short statement to every other member; all end with the same list
+//	AllGather  every party sends a short statement to every other member; each member ends with the list of all
 //	Gather     every party sends a body to the server
 //	Broadcast  the server sends a body to every party
 //

@@ -143,7 +143,7 @@ type match struct {
 // gap is a column of the leader that a party lacks.
 type gap struct {
 	place int  // index in the leader's table, from 0
-	near  bool // whether the party has a similar name, different only in case, blanks or Unicode form
+	near  bool // whether a column of the party that the leader lacks has a similar name, different only in case, blanks or Unicode form
 }
 
 func (m match) encode() []byte {

@@ -42,7 +42,7 @@ func (p *Party) Order() []int { return p.order }
 func (p *Party) Key() [keyBytes]byte { return p.key }
 
 // Own returns the difference between this party's columns and the leader's, or nil if there is
-// none. The difference contains names of this party's columns, so it belongs in this party's log
+// none. The difference can contain names of this party's columns, so it belongs in this party's log
 // only.
 func (p *Party) Own() error {
 	if p.mismatch == nil {

@@ -32,10 +32,12 @@
 //
 // Every party learns the width of the leader's table and the places of its own names
 // there. For a name that it does not have it learns two digests. It has the key, so it can
-// test guesses at that name. The leader learns how many columns each party has, which of
-// the leader's columns the party lacks (their number and the first eight), and the names
-// of the party's classes, if classes are compared. A leader that invents columns can
-// therefore test a few names in a session; that session then fails visibly.
+// test guesses at that name. If tables do not match, every party learns which, and the places
+// of the leader's columns that they lack. The leader learns how many columns each party has,
+// which of the leader's columns the party lacks (their number, the first eight, and whether
+// it has a similar name instead), and the names of the party's classes, if classes are
+// compared and the columns match. A leader that invents columns can therefore test a few
+// names in a session; that session then fails visibly.
 //
 // The server takes no part and learns nothing. The broker sees who sends to whom, when and
 // how much. Bodies are padded to a power of two of columns, at least 64, and

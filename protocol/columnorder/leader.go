@@ -54,7 +54,7 @@ func (l *Leader) Order() []int { return inPlace(l.own.Width) }
 // Key returns a key that the parties share and the server does not know.
 func (l *Leader) Key() [keyBytes]byte { return l.key }
 
-// Own returns nil, because the error that ends a leader's session already describes all
+// Own returns nil, because the error that ends a leader's session already describes the
 // differences.
 func (l *Leader) Own() error { return nil }
 

@@ -160,8 +160,8 @@ func (s errorList) Is(target error) bool { return target == protocol.ErrInput }
 
 func (s errorList) Unwrap() []error { return s }
 
-// othersError is the verdict that a party receives when its own table matches but another
-// party's does not. It matches [protocol.ErrInput].
+// othersError is the verdict that a party receives when its own columns match, but another party's
+// columns or the members' classes do not. It matches [protocol.ErrInput].
 type othersError string
 
 func (e othersError) Error() string { return string(e) }

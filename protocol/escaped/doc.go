@@ -29,7 +29,8 @@
 //
 // Labels, held-out flags, each party's number of rows, the complete Gram matrix and the three
 // products by themselves. All consequences of a Gram matrix apply: see package okra. The server
-// does not receive the number of features, but the rank of the matrix shows it.
+// does not receive the number of features, but the rank of the matrix shows it once enough rows are
+// independent.
 //
 // # What parties and coalitions learn
 //

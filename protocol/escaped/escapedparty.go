@@ -161,7 +161,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return p.goOn(protocol.Effects{Send: next()}), nil
 }
 
-// goOn continues with the next partner whose matrices are complete, or waits if there is no work.
+// goOn continues with the next partner once its matrices are complete, or waits if there is no work.
 // After every event, the effects say whether there is more work, so a runner need not remember an
 // earlier Resume.
 func (p *Party) goOn(e protocol.Effects) protocol.Effects {

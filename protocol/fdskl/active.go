@@ -9,7 +9,8 @@ import (
 )
 
 // Schedule decides which phases an active worker requests. A request can depend on the phases that
-// answered the requests before it, and on nothing else, so that a replay makes the same requests.
+// answered the requests before it and, among several active workers, on what a [Partner] has received
+// from the others. It depends on nothing else that changes, so that a replay makes the same requests.
 type Schedule interface {
 	// Next returns the next request, or false if the schedule needs no more phases. It is called
 	// after the last request is answered, in a separate step.

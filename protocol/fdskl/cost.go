@@ -38,7 +38,7 @@ func Cost(s *protocol.Session, requests []Request, columns func(worker string) i
 
 // answering returns the load of a worker. The worker computes the phases of its own columns, and the
 // words of its masks: one mask for each other worker, or in mode paper its own mask, once for each of
-// the two trees.
+// the two trees. The active worker has no mask in mode paper; answering counts one all the same.
 func (p Params) answering(requests []Request, workers, columns int) protocol.Load {
 	phases, bytes, masks, agreements := 0.0, 0.0, float64(workers-1), float64(workers-1)
 	if p.spec.Mode == Paper {

@@ -65,7 +65,7 @@
 // belong to the agreed alignment. An invalid request is refused and blamed on the active worker.
 // Requests are signed, and each worker shows the request that it received to the next worker. An
 // active worker that requests different rows from different workers under one counter, to isolate
-// one worker, is exposed by its two signatures, and receives noise in any case.
+// one worker, is exposed by its two signatures, and in mode hardened receives noise in any case.
 //
 // # Several active workers
 //
@@ -81,7 +81,7 @@
 //
 // A prediction is a session with a parent, over new aligned rows; workers use the same directions
 // again. Training claims its phases permanently in each worker's ledger, so that one input with one
-// key serves one session.
+// key serves one training session.
 //
 // # Memory
 //
@@ -95,7 +95,7 @@
 //   - The active worker learns the sum of the others' phases for every row that it
 //     asks for. Differences of these show the kernel, hence the distance, of any
 //     two rows over the others' columns, to (2 M)^-1/2 with M directions. With two
-//     workers, the sum is the one passive worker's phases. Phases that do not wrap
+//     workers, the sum is the other worker's phases. Phases that do not wrap
 //     around are linear in the columns: lattice reduction reads values on a grid.
 //   - In mode paper that is enough for the data themselves: unwrapped phases are
 //     linear equations with known coefficients.

@@ -62,7 +62,8 @@ func (q Request) rows(lo, hi int) []int {
 	return list
 }
 
-// marks is a list with one element for each row: the first direction that can still be requested.
+// marks is a list with one element for each row: the number after the last requested direction, at first 0.
+// The active worker can request directions from this number on.
 type marks []uint32
 
 // check returns an error for a request that the active worker is not allowed to make. The argument
@@ -156,8 +157,8 @@ func decodeRequest(b []byte, workers int) (signedRequest, error) {
 }
 
 // hash returns a hash of the session, the request's sequence number, the request itself, and the
-// trees. Masks are derived from this hash, so workers that received different requests use masks
-// that do not cancel.
+// trees. Masks are derived from this hash, so in mode hardened workers that received different requests
+// use masks that do not cancel.
 func (q Request) hash(id protocol.SessionID, sequence uint32, trees []Tree) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/request")

@@ -10,7 +10,7 @@ type Topology string
 
 // The topologies of a session.
 const (
-	Binary Topology = "binary" // each worker adds up the sums of at most two others; log2 q hops for q workers
+	Binary Topology = "binary" // each worker adds up the sums of at most two others; at most log2 q hops for q workers
 	Star   Topology = "star"   // the active worker adds up the words of all others
 	Chain  Topology = "chain"  // each worker receives the sum of at most one other worker; q-1 hops for q workers
 )

@@ -19,10 +19,10 @@ import (
 // old. The step size gamma should then be divided by the number of active workers.
 type turns struct {
 	mayIterate bool         // whether this worker is allowed to begin its next iteration
-	made       uint32       // number of turns passed so far, by all workers
+	made       uint32       // number of turns passed by all workers, as far as this worker knows; 0 in asynchronous mode
 	done       []retirement // signed retirement of each active worker; nil if the worker has not retired
 	told       bool         // whether this worker has told the next worker that all workers have retired
-	iterating  uint32       // counter of the current iteration's request; 0 outside an iteration
+	iterating  uint32       // counter of the current iteration's request; 0 outside an iteration, and for a single active worker
 	parts      [][]float64  // parts of the model function f, one from each active worker
 	owed       []owedShares // parts of the model function f that this worker owes to others
 }

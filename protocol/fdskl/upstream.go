@@ -188,7 +188,7 @@ func (w *worker) grantRoom(l *requests, tree int) []protocol.Message {
 	return list
 }
 
-// progress returns how many chunks of the request have gone up, and how many there are.
+// progress returns how many chunks of the request have gone up the first tree, and how many there are.
 func (t *task) progress() protocol.Progress {
 	return protocol.Progress{Stage: "phases", Done: int64(t.upstream[0].next), Total: int64(t.upstream[0].chunks)}
 }
@@ -275,7 +275,7 @@ type requests struct {
 	marks     marks
 	counter   uint32 // number of the last request, counted from 1; 0 before the first
 	task      *task  // nil before the first request
-	witnessed bool   // whether the previous worker's witness for the last request has arrived
+	witnessed bool   // whether the previous worker's witness for the last request has arrived; true if none is due
 	owed      bool   // whether this worker still has to send the active worker a part of the model function f
 	finished  bool
 }
@@ -349,9 +349,10 @@ func (w *worker) verifies(l *requests, v witness) bool {
 }
 
 // Round 3, Witness: each worker that answers a request shows the request's hash and signature to
-// the next worker. If the active worker sends different requests, some worker then holds two signed
-// requests with the same counter. Phases are safe even without witnesses, because the masks of
-// different requests do not cancel. The witness proves that the active worker is at fault.
+// the next worker. If the active worker sends different requests, some worker then holds the signed
+// hashes of two requests with the same counter. In mode hardened, phases are safe even without witnesses,
+// because the masks of different requests do not cancel. The witness proves that the active worker is at
+// fault.
 func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case l.self == 1 || l.place(m.Sender) != l.self-1:

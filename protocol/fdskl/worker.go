@@ -15,7 +15,7 @@ import (
 )
 
 // Source computes a worker's part of phases from the worker's own columns. For direction w_j and
-// row x_i, the part is the word floor(w_j.x_i / 2 pi 2^Bits + 1/2) modulo 2^Bits.
+// row x_i, the part is the word floor(2^Bits w_j.x_i / (2 pi) + 1/2) modulo 2^Bits.
 type Source interface {
 	// Block fills dst with the words of the given rows in count directions, from direction first
 	// on. Words are little-endian, row after row.

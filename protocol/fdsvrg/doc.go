@@ -11,7 +11,7 @@
 // rows, including held-out ones. In each step:
 //
 //	1 Margins  child -> parent    sums of partial margins, up a binary tree to the leader
-//	2 Slopes   leader -> workers  a number for each margin; each worker updates its weights by them
+//	2 Slopes   leader -> workers  a number for each margin; workers update their weights by them (not in the last step)
 //
 // The package transports the vectors. A [Worker] and a [Judge] compute margins and slopes. The rows
 // of a batch follow from the session's ID, so they are not requested.

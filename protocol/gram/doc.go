@@ -16,7 +16,7 @@
 // # Fixed point
 //
 // A value x is represented by the whole number nearest to 2^s x, halves to even, with one scale s
-// for all holders ([Params.Scale]). The scale is 0 if every value is a whole number, which is then
+// for all holders ([Params.Scale]). The scale is 0 if all holders declare whole numbers, which are then
 // exact; otherwise s is the largest number from 8 to 24 that keeps sums up to 2^53. Holder l's
 // values have |x| <= v_l = 2^e_l, so its entries are at most
 //
@@ -37,9 +37,9 @@
 // # Who learns what
 //
 //   - The server learns the sums: X X^T over all columns, except pairs of held-out
-//     rows. It can compute all distances between rows. Whole numbers, counts and
-//     one-hot codes that outnumber the columns can be read back from the matrix, up
-//     to order and sign of the columns.
+//     rows. It can compute all other distances between rows. If rows of whole numbers,
+//     counts and one-hot codes outnumber the columns, they can be read back from the
+//     matrix, up to order and sign of the columns.
 //   - A holder learns nothing of another's columns but what all declare: their
 //     number, the bound 2^e, and whether they are whole numbers.
 //   - The server and all holders but one together learn the last holder's X_l X_l^T.

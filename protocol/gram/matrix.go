@@ -123,7 +123,7 @@ type Holder struct {
 	Whole    bool // whether every value is a whole number
 }
 
-// ErrTooLarge reports that no fixed-point scale gives exact sums for values up to the declared
+// ErrTooLarge reports that no allowed fixed-point scale gives exact sums for values up to the declared
 // bounds.
 var ErrTooLarge = errors.New("the values are too large for exact sums up to 2^53; scale them (write \"scale: minmax\")")
 

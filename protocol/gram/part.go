@@ -108,7 +108,7 @@ func (t *Part) product(group int, at tile) linalg.Matrix[float64] {
 	return out
 }
 
-// square returns the inner product of a row with itself. A sum of whole numbers below 2^53 is
+// square returns the inner product of a row with itself. A sum of whole numbers up to 2^53 is
 // exact in any order.
 func square(row []float64) float64 {
 	sum := 0.0

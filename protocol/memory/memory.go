@@ -29,7 +29,7 @@ type Session struct {
 
 	seats []*seat
 	queue []protocol.Message // messages that are sent but not yet delivered
-	err   error              // first error of New, Setup, Add or Run
+	err   error              // first error of New, Setup, Sign or Add; once Run has begun, the error of a second Run
 }
 
 // seat holds a member's machine, secrets and pending messages.

@@ -109,7 +109,7 @@ func (b *Base) partOf(party string) Part {
 	return Part{Party: party}
 }
 
-// memoryBound returns an upper bound on the size of the base in memory, in bytes.
+// memoryBound returns an upper bound on the size in memory of the base's rows and Gram matrix, in bytes.
 func (b *Base) memoryBound() (n int64) {
 	if b == nil {
 		return 0

@@ -102,8 +102,7 @@ func (b *block) pieces(rows int) int {
 // Encode encodes all rows; it draws each frame once.
 func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 
-// distant is the smallest number of values that do not fit in the common cache of two cores, which
-// has 16 MiB.
+// distant is the number of values that fill the common cache of two cores, which has 16 MiB.
 const distant = 1 << 21
 
 // piece multiplies all rows by the frames of one piece of work. The first piece also moves the
@@ -131,7 +130,8 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 }
 
 // eachRow calls a function for every row of m, on all cores. Each core takes at least eight
-// consecutive rows. The function receives the indices of the row and of the next row.
+// consecutive rows, if so many are left. The function receives the indices of the row and of the core's
+// next row, which is the row itself at the end.
 func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	linalg.For(m.Rows, max(8, 1<<16/m.Cols), func(lo, hi int) {
 		for r := lo; r < hi; r++ {

@@ -55,12 +55,13 @@ func checkUndivided(m protocol.Message) error {
 	return nil
 }
 
-// MismatchError reports that the features, settings or seeds of members do not match. No member
-// need have misbehaved; the operators have to agree. It matches [protocol.ErrInput].
+// MismatchError reports that the features, settings, seeds, labels or kept rows of members do not match,
+// or that a session has no rows. No member need have misbehaved; the operators have to agree. It matches
+// [protocol.ErrInput].
 type MismatchError struct {
-	Parties []string // the members whose data or settings differ from the leader's
+	Parties []string // the members whose data or settings differ from those of the leader or the server
 	Detail  string
-	public  string // the text for the server: Detail without the number of features
+	public  string // the text for the server: Detail without the number of features; "" if Detail does not have it
 }
 
 func (e *MismatchError) Error() string { return "okra: " + e.Detail }

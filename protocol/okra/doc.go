@@ -4,8 +4,9 @@
 //
 // Source: Hannemann, Swaminathan, Uenal, Akguen, "Private, Efficient and Scalable Kernel Learning
 // for Medical Image Analysis" (OKRA), arXiv 2410.15840: section 3.2.2 for the seed, 3.2.3 for the
-// encoding, Theorem 3.1 for the kernels. Mode paper is its encoder. The default encoders are
-// Mercer's, because the paper's is not secure; see below.
+// encoding, Theorem 3.1 for the kernels. Mode paper is its encoder, or with encoder flake that of the
+// protocol FLAKE. The encoders hadamard (the default), haar and hbh are Mercer's, because the paper's
+// is not secure; see below.
 //
 // Rounds of a training session:
 //
@@ -55,7 +56,8 @@
 // # Encoder hadamard
 //
 // A round transforms two overlapping windows of coordinates, whose length is a power of two, and
-// changes signs between the two transforms. A Walsh-Hadamard transform turns a shift into signs and
+// changes signs between the two transforms. (If the width is a power of two, there is one window.)
+// A Walsh-Hadamard transform turns a shift into signs and
 // signs into a shift, so without these signs the second window nearly undoes the first. Of 1024
 // features after three rounds, half would keep more than .34 of themselves in one coordinate and
 // one .70; with the signs these numbers are .10 and .16.
@@ -82,17 +84,20 @@
 //   - Independent, non-Gaussian features are recovered by blind source
 //     separation once rows greatly outnumber features.
 //   - The number of features, once there are as many rows; with fewer rows, only that
-//     it is one of the numbers with the same encoded width.
-//   - Encoder haar adds nothing to the Gram matrix; this is proven. Encoders
-//     hadamard and hbh add nothing that is known; this is a heuristic. Encoder block
-//     adds the Gram matrix of each block of some hundred features: as many known
-//     rows then decode everything.
+//     it is one of the numbers with the same encoded width (encoder block shows it once
+//     rows outnumber the coordinates of a block).
+//   - Encoders haar and, in mode hardened, flake add nothing to the Gram matrix;
+//     this is proven. Encoders hadamard and hbh add nothing that is known; this is a
+//     heuristic. Encoder flake in mode paper adds the sum of each row's features.
+//     Encoder block adds the Gram matrix of each block of some hundred features: as
+//     many known rows then decode everything.
 //   - Rows sent for prediction join the Gram matrix.
 //
 // # What parties and coalitions learn
 //
-// A party learns the total number of rows and nothing else about the others' rows. One party
-// together with the server reads every row of every party, because all share one seed. So does the
+// A party learns the total number of rows, the leader's number of features, and nothing else about the
+// others' rows. One party together with the server reads every row of every party, because all share one
+// seed. So does the
 // server with anyone who obtains the seed, now or later. A newcomer receives the seed only if all
 // agree. After a withdrawal a new seed protects only rows that are never compared with re-sent old
 // ones.

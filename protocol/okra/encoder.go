@@ -12,7 +12,7 @@ import (
 // Limits on the number of features.
 const (
 	MaxFeatures = 1 << 22
-	// MaxHaarWidth limits the encoded width of encoder haar, because a row of width w costs 2 w^2
+	// MaxHaarWidth limits the encoded width of encoder haar, because a row of width w costs about w^2
 	// multiply-adds.
 	MaxHaarWidth = 8192
 	// MaxFlakeFeatures limits the features of encoder flake, because its mask takes 35 f^2 (f+k)
@@ -45,12 +45,12 @@ type Encoder interface {
 	// dst and src must not overlap. Rows are encoded together for speed only: a row's encoding does
 	// not depend on the other rows.
 	Encode(dst, src linalg.Matrix[float64])
-	// panel returns how many rows a session encodes together. These are so many that the cost of
-	// common random draws is small for each row.
+	// panel returns how many rows a session encodes together if memory allows. These are so many that
+	// the cost of common random draws, if any, is small for each row.
 	panel() int
 	// pieces returns the number of pieces into which the encoding of the given number of rows is
-	// divided. A piece takes about pieceTime. The method piece computes one piece; all pieces in
-	// order give the result of Encode.
+	// divided. A piece of a panel takes about pieceTime or less. The method piece computes one piece;
+	// all pieces in order give the result of Encode.
 	pieces(rows int) int
 	piece(dst, src linalg.Matrix[float64], i int)
 }
@@ -78,20 +78,20 @@ func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 	}
 }
 
-// NewEncoder returns the encoder that the parameters name. It refuses widths
-// beyond [MaxFeatures], beyond [MaxHaarWidth] for encoder haar and beyond [MaxFlakeFeatures] for
-// encoder flake.
+// NewEncoder returns the encoder that the parameters name. It refuses features or extra dimensions
+// beyond [MaxFeatures], a width f+k beyond [MaxHaarWidth] for encoder haar, and features beyond
+// [MaxFlakeFeatures] for encoder flake.
 //
 // An Encoder takes this memory:
 //
 //   - hadamard: at most 7 (rounds+1) (f+k) bytes, and 10 (f+k) bytes more in NewEncoder. During
 //     Encode, also one row for each core, or 17 rows if rows are encoded interleaved, which is
 //     so for f+k above 2^15 and up to 9 2^17.
-//   - haar: 1 KiB (f+k) and a second copy of dst, both during Encode.
+//   - haar: 512 (f+k) bytes, 512 bytes for each row, and a second copy of dst, all during Encode.
 //   - hbh: twice the memory of hadamard with one round.
 //   - flake: 8 f (2f+k) bytes.
-//   - block: 12 (f+k) bytes. During Encode, also one row and one frame (about 500 KiB) for each
-//     core.
+//   - block: 12 (f+k) bytes. During Encode, also one row, or one frame and its reflections (less
+//     than 800 KiB together), for each core.
 func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	if err := p.fits(f, k); err != nil {
 		return nil, err

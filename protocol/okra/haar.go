@@ -7,7 +7,7 @@ import (
 
 // haar multiplies rows by one uniformly random frame of f vectors in f+k dimensions. For such a
 // frame the distribution of the encoded rows depends on the rows only through their Gram matrix, so
-// the encoding leaks nothing beyond the Gram matrix. The cost is 2 (f+k)^2 multiply-adds a row, and
+// the encoding leaks nothing beyond the Gram matrix. The cost is about (f+k)^2 multiply-adds a row, and
 // (f+k)^2/2 Gaussians for each call of Encode.
 type haar struct {
 	f, width int

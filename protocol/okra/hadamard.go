@@ -12,7 +12,7 @@ import (
 // transforms the first 2^floor(log2 width) coordinates, changes signs, and transforms as many last
 // coordinates. After the rounds come another permutation and signs. The two windows overlap, so no
 // width needs padding to a power of two; a width that is a power of two has a single window. A row
-// takes about 2 rounds (f+k) log2(f+k) additions.
+// takes at most 2 rounds (f+k) log2(f+k) additions.
 //
 // The package comment explains the signs between the windows.
 //
@@ -21,7 +21,7 @@ import (
 type hadamard struct {
 	width, window int
 	layers        []layer  // one layer at the start of each round, and one after the last round
-	between       [][]int8 // for each round, the signs that the last window is multiplied by
+	between       [][]int8 // for each round, the signs that the last window is multiplied by; not used if there is one window
 }
 
 // windowOf returns the largest power of two that is at most width.

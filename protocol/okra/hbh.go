@@ -6,9 +6,9 @@ import (
 )
 
 // hbh is an encoder that applies random rotations between two rounds of encoder hadamard. Each
-// rotation mixes 32 adjacent coordinates. The rounds use a public transform; the rotations add 16
-// secret numbers for each coordinate. A row takes about 4 log2(f+k) additions and 32 multiply-adds
-// for each coordinate, and a panel takes 16 (f+k) Gaussians.
+// rotation mixes 32 adjacent coordinates; the last can mix fewer. The rounds use a public transform;
+// the rotations add 16 secret numbers for each coordinate. A row takes at most 4 log2(f+k) additions
+// and 32 multiply-adds for each coordinate, and a panel takes 16 (f+k) Gaussians.
 //
 // Like encoder hadamard, hbh has no proof of security.
 type hbh struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // layout is a division of rows of numbers into chunks. A chunk holds as many whole rows as fit; if
-// a row does not fit, it is cut into as few equal chunks as possible. Both ends compute the layout
+// a row does not fit, it is cut into as few, nearly equal chunks as possible. Both ends compute the layout
 // from the announcement, so a chunk needs no header: its index gives its place.
 type layout struct{ rows, width, word int }
 

@@ -146,8 +146,8 @@ func (f Facts) readsConstants() bool {
 	return f.Grid && f.rowsAtMostFeatures() && f.Dependent
 }
 
-// readsBlocks reports whether the lattice attack succeeds on single blocks of encoder block. A block
-// can be as narrow as three quarters of the encoder's width, less 3 features.
+// readsBlocks reports whether the lattice attack succeeds on single blocks of encoder block. One of several
+// blocks can be as narrow as three quarters of the encoder's width, less 3 features.
 func (f Facts) readsBlocks() bool {
 	return f.Encoder == Block && f.Grid && f.TotalRows > 3*f.blockWidth()/4-3
 }

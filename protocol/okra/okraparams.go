@@ -37,7 +37,7 @@ const (
 
 // Spec holds a job file's settings of the protocol. The zero value gives the recommended settings.
 type Spec struct {
-	Encoder string `yaml:"encoder"` // hadamard (default), haar, hbh, flake or block
+	Encoder string `yaml:"encoder"` // hadamard (default), haar, hbh, flake or block (default in mode paper)
 	Wire    string `yaml:"wire"`    // float32 (default) or float64: type of the encoded numbers in messages
 	Mode    string `yaml:"mode"`    // hardened (default) or paper
 	// Rounds is the number of rounds of encoder hadamard: 2 to 16, default 3.

@@ -27,7 +27,7 @@ const (
 )
 
 // Party is the leader or another party with rows. It learns nothing about the others' rows except
-// their total number.
+// their total number and the leader's number of features.
 type Party struct {
 	core
 	params         Params
@@ -47,7 +47,7 @@ type Party struct {
 	origin      protocol.SessionID
 	holders     []string        // the members that have the epoch's seed
 	asked       map[string]bool // at the leader, the parties that must still consent
-	digest      hash.Hash       // hash of the data that this party sends; nil if no later session can continue this session
+	digest      hash.Hash       // hash of the data that this party sends; nil if it sends none or no later session can continue this one
 }
 
 // NewParty returns the machine of the leader or of another party. It refuses an input that cannot
@@ -121,7 +121,7 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 }
 
 // reopen starts a continued session for a party that has the seed from the previous session. If
-// there are newcomers, the leader waits for the consent of every other member.
+// there are newcomers, the leader waits for the consent of every other party that has the seed.
 func (p *Party) reopen() (protocol.Effects, error) {
 	newcomers := p.newcomers()
 	if len(newcomers) == 0 {
@@ -378,8 +378,8 @@ const (
 )
 
 // claim returns the name under which the party's ledger records that the seed has been used. The
-// ledger keeps this name forever, so a party encodes under a seed in one training session only,
-// even if a leader sends the seed again.
+// ledger keeps this name forever, so a party begins only one epoch under a seed, even if a leader
+// sends the seed again. A session that continues the epoch claims a name of its own.
 func (s Seed) claim() string {
 	h := sha256.Sum256(append([]byte("mercer/v1/okra/claim"), s[:]...))
 	return "okra/epoch/" + hex.EncodeToString(h[:16])

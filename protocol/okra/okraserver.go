@@ -12,7 +12,7 @@ import (
 // Limits bound the server's memory for one session. Zero means the default.
 type Limits struct {
 	Rows  int   // largest number of rows of all parties; default 1,048,576
-	Bytes int64 // largest size of encoded rows and Gram matrix, in bytes; default 8 GiB
+	Bytes int64 // largest size of encoded rows and Gram matrix, kept ones included, in bytes; default 8 GiB
 }
 
 func (l Limits) orDefault() Limits {

@@ -13,7 +13,8 @@ import (
 
 // A prediction is a session of two members. The owner of new rows encodes them under the seed of a
 // training session, the descriptor's Parent, and the server replies with the model's decisions.
-// Rounds 2 and 3 are the training's rounds, without the grant; round 4 carries the decisions.
+// Rounds 2 and 3 are the training's rounds, without the grant and the labels; round 4 carries the
+// decisions.
 const (
 	roundDecisions = 4
 	kindDecisions  = "Decisions"

@@ -16,8 +16,7 @@ const (
 // RowsKind is the kind of the messages that carry encoded rows.
 const RowsKind = kindRows
 
-// panelBytes limits the memory of the rows that are encoded together. A single row, or the rows of
-// one chunk, can take more.
+// panelBytes limits the memory of the encoded rows of one panel, before they are divided into chunks.
 const panelBytes = 64 << 20
 
 // upload encodes rows and divides them into the bodies of chunks. It holds one panel of rows at a

@@ -13,13 +13,14 @@ import (
 // encoder reads memory in order and permutes coordinates as it writes them. A round reads and
 // writes the rows three times.
 //
-//   - Each part of 4096 coordinates gets the lower twelve levels of the first
-//     window's transform, in the second-level cache.
+//   - Each part of 4096 coordinates in the first window gets the lower twelve levels
+//     of this window's transform, in the second-level cache.
 //   - Strips of all parts get the upper levels of both windows' transforms, and
 //     the signs between the two, in the first-level cache. Meanwhile the next
 //     strips are prefetched.
-//   - Each part gets the lower levels of the last window's transform. Then its
-//     coordinates move to the places and get the signs of the next permutation.
+//   - Each part in the last window, if there are two, gets the lower levels of that
+//     window's transform. Then the coordinates of every part move to the places and
+//     get the signs of the next permutation.
 type wide struct {
 	width         int
 	parts, window int        // number of parts, of 4096 coordinates each, in the row and in a window

@@ -29,7 +29,7 @@
 //
 // # Who learns what
 //
-//   - The leader and the server learn the sum: every inner product over all columns.
+//   - The leader and the server learn the sum: the inner products of rows over all columns.
 //   - A site without accomplices sees uniformly random words, and learns nothing.
 //   - The two neighbours of a site other than the leader, if they collude, learn its matrix
 //     exactly: its output minus its input. Likewise the two neighbours of several consecutive

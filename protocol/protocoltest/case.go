@@ -32,8 +32,8 @@ type Case struct {
 	// Trusts reports whether a message contains a statement that its receiver cannot verify. A lie
 	// in the statement can change results. Nil means that there are no such messages.
 	Trusts func(protocol.Header) bool
-	// Runs is the largest number of runs for one property; 0 means 200. If a property needs more
-	// runs, the suite takes a fixed sample of them.
+	// Runs limits how many schedules, crashes, forgeries, alterations or disappearances one property
+	// tries; 0 means 200. If there are more, the suite takes a fixed sample of them.
 	Runs int
 
 	pace pace
@@ -191,7 +191,7 @@ func checkCrashes(c *Case) error {
 	return nil
 }
 
-// checkSlow tests that undelivered messages stay below InFlight even if one node is extremely slow.
+// checkSlow tests that undelivered messages stay within InFlight even if one node is extremely slow.
 func checkSlow(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {

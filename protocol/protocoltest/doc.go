@@ -8,11 +8,13 @@
 //	forged     another session, protocol, receiver, sender, round or kind is
 //	           refused, blamed rightly, and changes nothing
 //	hostile    cut, random and altered bodies and chunk numbers never panic, never
-//	           give another result, and change nothing when refused
+//	           give another result unless [Case].Trusts allows it, and change
+//	           nothing when refused
 //	slow       the amount of undelivered messages is bounded when one node is slow
 //	pace       no step takes longer than a second
 //	ended      a machine that has ended refuses every event
-//	silent     a node that waits for a vanished peer ends by timer and names it
+//	silent     a node that waits for a vanished peer ends by timer and names it, or
+//	           a node that failed because of it
 //
 // In every run protocol/sim checks that headers are used once, that bodies and steps
 // keep their limits and that no sender changes a sent body.

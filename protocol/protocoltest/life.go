@@ -91,8 +91,8 @@ func checkEnded(c *Case) error {
 	return nil
 }
 
-// events returns every message that a node has received, and one event of each other kind that the
-// node could receive.
+// events returns every message that a node has received, a start, a Resumed, and the expiry of each
+// of its timers.
 func (b *baseline) events(n sim.Node) []protocol.Event {
 	events := []protocol.Event{protocol.Start{InputHash: n.InputHash}, protocol.Resumed{}}
 	for _, m := range b.messages {
@@ -107,7 +107,7 @@ func (b *baseline) events(n sim.Node) []protocol.Event {
 	return events
 }
 
-// checkRefuses returns an error unless machine m refuses event e without effects.
+// checkRefuses returns an error unless machine m refuses event e, without messages and without an end.
 func checkRefuses(m protocol.Machine, e protocol.Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -54,8 +54,8 @@ func checkVanished(c *Case, b *baseline) error {
 }
 
 // checkNoticed returns an error unless the remaining nodes noticed that a node was removed. Every node with timers must
-// end and blame the removed node, or a node that failed because of it. Nodes that [protocol.MustGoOn] forbids to end
-// are excepted.
+// end: well, or with an error that blames the removed node or a node that failed because of it. Nodes that
+// [protocol.MustGoOn] forbids to end are excepted.
 func checkNoticed(c *Case, r *sim.Result, gone string) error {
 	failed, named := false, false
 	for i, o := range r.Nodes {

@@ -1,7 +1,7 @@
 // Package counter counts the anonymous packages of one iteration of a SecVM job. Devices send the
 // packages in one or more windows, which are periods of time. The package counts at most one
-// package for each token. It keeps counts and half of the nonce of each spent token. It never keeps
-// which package came with which token, or the order of packages.
+// package for each token. It keeps counts and half of the nonce of each spent token. It does not keep
+// which package came with which token, unless a record holds a single package, or the order of packages.
 //
 //	c, err := counter.Open(params, path, 256)
 //	flush, again, err := c.Count(counter.Nonce(token.Nonce[:16]), p)
@@ -243,7 +243,7 @@ func (c *Counter) Reopen() {
 // sumSize is the size of one package and its count in a record, in bytes.
 const sumSize = 4 + 3 + 8
 
-// encodeRecord encodes nonces and sums. It sorts both, so that no order reveals which package
+// encodeRecord encodes nonces and sums. It sorts both, so that their order does not reveal which package
 // came with which token.
 func encodeRecord(nonces []Nonce, all sums) []byte {
 	slices.SortFunc(nonces, func(a, b Nonce) int { return slices.Compare(a[:], b[:]) })

@@ -44,8 +44,8 @@ type window struct {
 	counter   *counter.Counter
 }
 
-// admit checks the content of a request, with the cheap checks first, and waits until its
-// package is on disk.
+// admit checks the content of a request, with the cheap checks first, and waits for its package to be
+// on disk, as await describes.
 func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 	s, err := secvm.DecodeSpent(content, g.tokenSize)
 	switch {
@@ -97,8 +97,8 @@ func (g *Gateway) redeem(s secvm.Spent, d *window) (*privacypass.Token, outcome,
 }
 
 // await waits until a package is on disk, for at most the time Hold. If few packages arrive, the
-// record might be written only at the end of the window. In this case await returns heard, and the
-// device sends the package again.
+// record might be written only at the end of the window. If the time is over or the request ends first,
+// await returns heard, and the device sends the package again.
 func (g *Gateway) await(ctx context.Context, f *counter.Flush, done outcome) outcome {
 	if f == nil {
 		return done

@@ -234,8 +234,8 @@ func (g *Gateway) verifier(iteration int) (*privacypass.Verifier, error) {
 // Collect registers the gateway's metrics.
 func (g *Gateway) Collect(r prometheus.Registerer) error { return g.metrics.collect(r) }
 
-// Handler returns the handler for requests that the relay forwards: sealed packages, and
-// requests for public data.
+// Handler returns the handler for sealed packages, which the relay forwards, and for requests for
+// public data, which anyone can send.
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+secvmmachines.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { endpoint.Answer(w, g.published) })

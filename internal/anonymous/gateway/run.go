@@ -230,9 +230,9 @@ const (
 	showAgain = time.Second / 2
 )
 
-// show sends the history to both witnesses. It repeats this for each witness until the witness
-// has countersigned the history or stop is called. It returns at once, because only devices need
-// the countersignatures. If a witness refuses, show cancels the returned context.
+// show sends the history to the witnesses, if there are any. It repeats this for each witness until the
+// witness has countersigned or refused the history, or stop is called. It returns at once, because only
+// devices need the countersignatures. If a witness refuses, show cancels the returned context.
 func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := secvmmachines.History{Configuration: g.published, Chain: g.chain}.Encode()
@@ -250,8 +250,9 @@ func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 	}
 }
 
-// errRefused is returned if a witness will never countersign the history. Either this home is an
-// old copy of the gateway's home, or the witness has countersigned another job of this gateway.
+// errRefused is returned if a witness will never countersign the history. This home is an old copy of
+// the gateway's home, the witness has countersigned another job of this gateway, or the issuer has
+// other token keys or settings than the configuration.
 var errRefused = errors.New("the witness has countersigned another history, or refuses this configuration; check that this home is not an old copy, and that the address belongs to a witness of this job")
 
 // errUnknown is returned if the witness's operator has given the witness the key of another

@@ -41,7 +41,7 @@ func (g *Gateway) save() error {
 // testedSize is the size of one iteration's test results in the state, in bytes.
 const testedSize = 4 + 4*8
 
-// encodeCurve appends the test results of all iterations to the encoded state.
+// encodeCurve appends the test results of the iterations in the curve to the encoded state.
 func encodeCurve(w *wire.Writer, curve []tested) {
 	w.Uint32(uint32(len(curve)))
 	for _, t := range curve {

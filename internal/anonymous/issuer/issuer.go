@@ -1,14 +1,14 @@
 // Package issuer issues tokens to devices: the same fixed number to every device for each
 // iteration. The number does not depend on what the device sends. The issuer knows the devices
 // but learns nothing about the tokens; the gateway sees the tokens but does not know the
-// devices.
+// devices, unless it is its own issuer.
 //
 // An issuer has a key for each iteration. The blinded request hides the purpose of a token, so
 // only the key binds it: tokens of one iteration are invalid in another, and cannot be saved
 // up.
 //
 // The issuer records on disk that a device has its tokens before it answers. A repeated request
-// gets the same answer; a different one is refused. A request whose header no device of the
+// is answered again; a different one is refused. A request whose header no device of the
 // roster has signed is refused before its body is read.
 //
 // An issuer of publicly verifiable tokens is also a witness: it countersigns its gateway's
@@ -45,7 +45,7 @@ import (
 // Config holds an issuer's settings, and the devices that are allowed to receive tokens.
 type Config struct {
 	Name       string // issuer name in token challenges
-	Home       string // folder of the keys and of the records of issued tokens
+	Home       string // folder of the issuer's files: RSA keys, records of issued tokens and, for a witness, countersignatures
 	Identity   *identity.Identity
 	Type       privacypass.Type
 	Iterations int // number of iterations that have tokens, including the final test
@@ -77,7 +77,8 @@ const (
 	requestRSA   = 3 + 256
 )
 
-// Open opens the folder of an issuer. On first use it generates the issuer's keys.
+// Open opens the folder of an issuer. It generates the RSA keys that the folder lacks; keys of type
+// [privacypass.VOPRF] follow from the identity.
 func Open(c Config) (*Issuer, error) {
 	if c.Iterations < 1 || c.Iterations > maxKeys || c.Quota < 1 {
 		return nil, fmt.Errorf("issuer: the settings require %d tokens in each of %d iterations; use at least 1 token and 1 to 2^14 iterations", c.Quota, c.Iterations)

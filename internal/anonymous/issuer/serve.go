@@ -39,8 +39,8 @@ func (d *desk) leave(device string) {
 	delete(d.busy, device)
 }
 
-// serveTokens answers a POST request whose body is a [secvm.TokenRequest] with one answer for
-// each blinded request.
+// serveTokens answers the POST request of a [secvm.TokenRequest], whose body holds the blinded requests,
+// with one answer for each of them.
 func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 	outcome, status := "given", http.StatusOK
 	answer, err := i.serve(w, r)
@@ -127,7 +127,8 @@ func (i *Issuer) recognise(r *http.Request) (by request.Signed, q secvm.TokenReq
 	return by, q, nil
 }
 
-// Give returns the tokens' blind signatures for a request by a device of the roster.
+// Give returns the issuer's answers to the blinded requests of a device. The caller must know that the
+// device is on the roster.
 func (i *Issuer) Give(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
 	all := sha256.New()
 	for _, b := range q.Blinded {

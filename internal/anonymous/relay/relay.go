@@ -5,8 +5,9 @@
 // The relay is also a witness: it countersigns its gateway's announcements (package
 // internal/anonymous/witness), and counts the devices that have shown it a token for the next
 // window. Devices sign nothing here, so the relay cannot tell strangers from devices; it limits
-// how slowly a sender sends and how many connections it has ([endpoint.Timely], [endpoint.Serve]). The relay's folder holds its identity and the history that
-// it has countersigned, and nothing of devices.
+// how slowly a sender sends and how many connections a sender has ([endpoint.Timely],
+// [endpoint.Serve]). The relay's folder holds its identity, and the configuration and history that it
+// has countersigned, and nothing of devices.
 package relay
 
 import (
@@ -59,8 +60,8 @@ type Relay struct {
 	answers  *prometheus.CounterVec
 }
 
-// connections is the largest number of open connections to the gateway. Requests of all devices
-// share these connections.
+// connections is the largest number of idle connections to the gateway that are kept, and of requests of
+// one batch that are forwarded concurrently. Requests of all devices share these connections.
 const connections = 64
 
 // Transport returns an HTTP transport to a gateway whose certificate chains to one of roots. If

@@ -1,4 +1,4 @@
-// Package simulator runs many devices in one process: one device for each row of a table. Each
+// Package simulator runs many devices in one process: one device for each of some rows of a table. Each
 // device has its own credential, state and secrets. The package serves tests, demonstrations,
 // and households that share a computer.
 package simulator

@@ -22,7 +22,7 @@
 // linear map has distorted, with more noise. [Differences] is for features that were
 // shifted as well, for instance by their means.
 //
-// A feature with one value in all rows is not a dimension. The features of a one-hot code cannot
-// be reconstructed one by one, because their sum is equal in all rows; their differences can, and
-// reveal as much.
+// A feature with one value in all rows is not reconstructed. The features of several one-hot codes
+// cannot be reconstructed one by one, because the sum of each code's features is equal in all rows;
+// their differences can, and reveal as much.
 package lattice

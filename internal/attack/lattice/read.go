@@ -166,7 +166,7 @@ func Differences(gram linalg.Matrix[float64]) linalg.Matrix[float64] {
 }
 
 // dependent is a bound on the squared distance between a row and the span of the chosen rows, in
-// units of the largest squared norm of a row. A row below this bound counts as dependent on the
+// units of the largest squared norm of a row. A row up to this bound counts as dependent on the
 // chosen rows. The bound is far above the error of rounding to float32, and far below a feature's
 // step.
 const dependent = 1e-9
@@ -260,7 +260,7 @@ type Column struct {
 	Values []int64
 }
 
-// wholeTolerance is the largest distance from an integer at which a quotient counts as an integer.
+// wholeTolerance is the distance from an integer below which a quotient counts as an integer.
 const wholeTolerance = .1
 
 // add appends a column for a lattice vector, if the vector can belong to a feature. The slice inner

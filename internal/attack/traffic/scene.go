@@ -175,7 +175,8 @@ func (s *Scene) ByBytes() error {
 
 // ByID compares the contents that the gateway sees after it opens requests. All packages of an
 // iteration must be equal except for their content and for each token's nonce and authenticator.
-// The nonce and the authenticator of one token must share no bytes with those of another token.
+// The nonce and the authenticator of one token must not share eight consecutive bytes with those of
+// another token.
 func (s *Scene) ByID() error {
 	frames, tokens := map[string]bool{}, map[string]bool{}
 	var list [][]byte
@@ -249,8 +250,8 @@ func (s *Scene) ByTime() (statistics []Statistic, err error) {
 	return append(statistics, z), errs
 }
 
-// ByOrder tests the order of arrivals at the gateway. Neighbours must come from one device as
-// often as in random order.
+// ByOrder tests the order of arrivals at the gateway. Neighbours must not come from one device more
+// often than in random order.
 func (s *Scene) ByOrder() (Statistic, error) {
 	_, devices := s.arrivals(s.Gateway)
 	z := Runs(devices)

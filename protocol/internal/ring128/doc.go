@@ -8,7 +8,7 @@
 // Two holders share a word z as words a + b = z. Each truncates its own word by f bits, without a message:
 // the first by [TruncateFirst], the second by [TruncateSecond] (Mohassel and Zhang, "SecureML", S&P 2017,
 // section 4.1). The sum of the results differs from z/2^f by less than one unit, unless a + b wraps around:
-// then it is wrong by 2^(128-f) units. If a is uniform, that has the probability |z|/2^128.
+// then it is wrong by 2^(128-f) units. If a is uniform, that has at most the probability |z|/2^128.
 //
 // The time of a product depends on its size only, where the machine's additions and multiplications take
 // constant time. Conversions to and from floats and big integers do not promise that.

@@ -8,7 +8,7 @@ import (
 )
 
 // These blocks keep the inner loop in the first-level cache: depth words of a row are 8 KiB, and a panel
-// of rows 128 KiB of the second level. A core takes stripe rows of the larger factor at a time.
+// of rows 128 KiB of the second level. A core takes stripe rows of the second factor at a time.
 const (
 	depth  = 512
 	panel  = 16
