@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 )
 
-// These are the limits of a polynomial. MaxSteps bounds its degree. LeastRatio and MostRatio bound
-// the ratio beta of the ridge to the greatest possible eigenvalue.
+// These are the limits of a polynomial. MaxSteps bounds the number of its coefficients, one more than its
+// degree. LeastRatio and MostRatio bound the ratio beta of the ridge to the greatest possible eigenvalue.
 const (
 	MaxSteps   = 1 << 12
 	LeastRatio = 1e-9
