@@ -10,7 +10,7 @@ import (
 )
 
 // Function is a function of a new row x: the sum over k of Coef[k] K(x, row Index[k]), minus Rho.
-// Every learner produces such functions.
+// The learner of every model with rows produces such functions.
 type Function struct {
 	Index []int     // indices of the model's rows, ascending
 	Coef  []float64 // coefficients of the rows in Index, finite and not 0
