@@ -12,7 +12,7 @@ import (
 )
 
 // denseFeatures is the least number of features for which Lanczos is faster than a full
-// decomposition.
+// decomposition, if less than a quarter of the components are wanted.
 const denseFeatures = 500
 
 // Components returns the first principal components of the summed rows, and their eigenvalues,
