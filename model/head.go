@@ -41,7 +41,7 @@ type Head struct {
 	// a calibration.
 	Sigmoids []svm.Sigmoid
 	// Noise and Unit are the noise variance and the target scale of a Gaussian process. The process
-	// was fitted to (targets - mean) / Unit. The functions do not depend on Noise and Unit.
+	// was fitted to (targets - mean) / Unit. Only the deviations are computed from Noise and Unit.
 	Noise, Unit float64
 }
 
