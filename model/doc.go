@@ -1,6 +1,6 @@
 // Package model reads and writes files of trained models. The format is versioned, checksummed and
-// canonical: the same model is always the same bytes. A file holds no time, no path and no name of
-// a person or a machine.
+// canonical: the same model is always the same bytes. A file holds no time and no path, and no names of data
+// but those of classes and columns.
 //
 //	head := model.Voters(model.SVC, classifier.Compact(), nil)
 //	m, err := model.New(spec, scale, supportRows, head) // rows classifier.Support()
@@ -104,7 +104,6 @@
 // offsets; and for a kind with deviations noise, unit and the upper triangle of the sums.
 //
 // A reader accepts no file above its limit ([Limits]), and verifies the checksum before it reads the
-// content. Apart from memory for one row, it allocates only what the bytes of the file can fill. The
-// checksum detects damage,
-// not forgery: whoever can change the file can change the checksum too.
+// content. Apart from memory for one row, it allocates memory only in proportion to the bytes of the file. The
+// checksum detects damage, not forgery: whoever can change the file can also change the checksum.
 package model
