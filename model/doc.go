@@ -1,5 +1,5 @@
 // Package model reads and writes files of trained models. The format is versioned, checksummed and
-// canonical: the same model is always the same bytes. A file holds no time and no path, and no names of data
+// canonical: the same model is always the same bytes. A file holds no time and no path, and no names from the data
 // but those of classes and columns.
 //
 //	head := model.Voters(model.SVC, classifier.Compact(), nil)
