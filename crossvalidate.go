@@ -15,7 +15,7 @@ type Folds struct {
 	Seed  uint64 // seed of the division
 	// Groups names the group of each row, such as the patient of the row. All rows of a group go to
 	// one fold, and Seed has no effect. If Groups is nil, rows are divided one by one; for a
-	// classifier, each fold then gets an equal share of every class.
+	// classifier, the numbers of rows of a class in any two folds then differ by at most one.
 	Groups []string
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Kernel specifies a positive definite function of two rows. The types of this package, such as
+// Kernel specifies a positive semidefinite function of two rows. The types of this package, such as
 // [RBF] or [Linear], are kernels; package kernel has the formulas.
 type Kernel interface {
 	prepare(rows linalg.Rows) (*prepared, error)
@@ -19,15 +19,15 @@ type Kernel interface {
 type prepared struct {
 	spec  kernel.Spec
 	scale *model.Scale // scale of the columns; nil if they are not scaled
-	rows  linalg.Rows  // training rows, scaled
+	rows  linalg.Rows  // training rows, scaled if there is a scale
 }
 
 // Linear is the inner product of two rows.
 type Linear struct{}
 
 // RBF is Amplitude exp(-Gamma |x-z|^2), with |x-z| the Euclidean distance. Gamma 0 means 1 / (n v),
-// where n is the number of columns and v the variance of all numbers in the training rows, as "scale"
-// in scikit-learn. Amplitude 0 means 1.
+// where n is the number of columns and v the variance of all numbers in the training rows, once they are
+// scaled, or 1 if v is 0, as "scale" in scikit-learn. Amplitude 0 means 1.
 type RBF struct{ Gamma, Amplitude float64 }
 
 // Polynomial is the kernel (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]. Coef0 0 is the number
@@ -59,13 +59,13 @@ type Tanimoto struct{}
 // coefficients, none below 0, the last above 0.
 type DotProduct struct{ Coefficients []float64 }
 
-// MinMax applies a kernel to columns that are scaled to the range from 0 to 1. The training rows'
-// least and greatest values determine the scale. The model keeps the scale and applies it to new
-// rows.
+// MinMax applies a kernel to columns that are scaled to the range from 0 to 1. The least and the greatest
+// value of a column in the training rows determine its scale; a constant column becomes 0. The model keeps
+// the scale and applies it to new rows.
 type MinMax struct{ Kernel Kernel }
 
 // Standard applies a kernel to columns that are scaled to mean 0 and standard deviation 1 over the
-// training rows. The model keeps the scale and applies it to new rows.
+// training rows; a constant column becomes 0. The model keeps the scale and applies it to new rows.
 type Standard struct{ Kernel Kernel }
 
 func (Linear) prepare(rows linalg.Rows) (*prepared, error) { return plain("linear", rows) }

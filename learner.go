@@ -10,8 +10,8 @@ import (
 )
 
 // Zero stands for the number 0 in a field where 0 selects the default, as in SVR{Epsilon:
-// mercer.Zero}. Zero is the least positive float64. [Fit] refuses Zero in a field that must be
-// above 0, such as C.
+// mercer.Zero}. Zero is the least positive float64. [Fit] and [FitNumbers] refuse Zero in a field that
+// must be above 0, such as C.
 const Zero = math.SmallestNonzeroFloat64
 
 // or returns the given number, 0 for [Zero], or the default for 0.

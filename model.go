@@ -24,10 +24,11 @@ func (m *Model) check() error {
 	return nil
 }
 
-// Load reads a model file that [Model.Save] or a job of the command mercer wrote. It refuses a file
-// with rows in a party's encoding ([model.ErrPrivate]), because such a model predicts only together
-// with the job's coordinator. Some models of random features have no scale for new rows and refuse
-// to predict ([model.ErrUnscaled]).
+// Load reads a model file that [Model.Save] or a job of the command mercer wrote, if the file suffices to
+// predict rows of numbers. It refuses a file with rows in a party's encoding ([model.ErrPrivate]), because
+// such a model predicts only together with the job's coordinator. It also refuses a file without the rows or
+// parts that the parties keep, and a file that begins with a preparation of tables. Some models of random
+// features have no scale for new rows and refuse to predict ([model.ErrUnscaled]).
 func Load(r io.Reader) (*Model, error) {
 	m, err := model.OpenPredictor(r)
 	if err != nil {
@@ -52,7 +53,7 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // Columns returns the names of the columns of a row, in order. It returns nil if the model does not
-// know them, as after [Fit].
+// know them, as after [Fit] and [FitNumbers].
 func (m *Model) Columns() []string {
 	if m.check() != nil {
 		return nil

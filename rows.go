@@ -24,7 +24,8 @@ func MatrixRows(m linalg.Rows) [][]float64 {
 }
 
 // Matrix returns rows as a matrix, for packages such as learn/tune. It copies them. It refuses an empty
-// list, rows of different widths or without numbers, and numbers that are not finite. [dataset.NewDense] makes a table of the matrix.
+// list, rows of different widths or without numbers, and numbers that are not finite. [dataset.NewDense]
+// makes a table of the matrix.
 func Matrix(rows [][]float64) (linalg.Matrix[float64], error) {
 	if len(rows) == 0 {
 		return linalg.Matrix[float64]{}, errors.New("mercer: there are no rows; give at least one")

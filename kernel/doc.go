@@ -16,9 +16,10 @@
 //	tanimoto            x.z / (x.x + z.z - x.z)
 //	dot-product         the sum of coefficients[d] (x.z)^d
 //
-// The names and parameters are LIBSVM's and scikit-learn's, except for laplacian: scikit-learn's
-// uses the L1 distance, which cannot be computed from encodings that preserve only inner
-// products. The same is true of chi-squared and intersection kernels.
+// The kernels that LIBSVM or scikit-learn has bear their names and parameters, with two exceptions.
+// scikit-learn's DotProduct is sigma_0^2 + x.z. Its laplacian kernel uses the L1 distance, which cannot
+// be computed from encodings that preserve only inner products. The same is true of chi-squared and
+// intersection kernels.
 //
 // From rows to a kernel matrix for a learner:
 //

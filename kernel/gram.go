@@ -98,14 +98,14 @@ func (d Dense) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	}
 }
 
-// Materialize computes the whole matrix of src on all cores. It computes each pair of rows once.
-// The matrix is exactly symmetric and takes 8 n^2 bytes.
+// Materialize computes the whole matrix of src on all cores. It computes each pair of rows once, except
+// near the diagonal. The matrix is exactly symmetric and takes 8 n^2 bytes.
 func Materialize(src Source) Dense {
 	return MaterializeIn(linalg.New[float64](src.Len(), src.Len()), src)
 }
 
 // MaterializeIn is like [Materialize] but overwrites k (n x n) with the matrix. It saves the
-// allocation of fresh memory, which takes more time than the computation of the kernel. The source src
+// allocation of fresh memory, which can take more time than the computation of the kernel. The source src
 // must not read k; see also [MaterializeGram]. It panics if k has another shape.
 func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	const edge = 128
@@ -131,7 +131,7 @@ func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 // values.
 func MaterializeGram(dot linalg.Matrix[float64], k Kernel) Dense {
 	// Of has a copy of the diagonal. A tile reads only the inner products in its own place, and what
-	// mirror overwrites above the diagonal is never read.
+	// mirror overwrites above the diagonal is not read afterwards.
 	return MaterializeIn(dot, Of(dot, k))
 }
 

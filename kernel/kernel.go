@@ -170,7 +170,7 @@ func rbf(s Spec) Kernel {
 }
 
 // tanimoto computes the Tanimoto kernel (Ralaivola, Swamidass, Saigo, Baldi 2005). It is 1 for two
-// empty rows.
+// rows of zeros.
 func tanimoto(xz, xx, zz float64) float64 {
 	if union := xx + zz - xz; union > 0 {
 		return xz / union
@@ -227,8 +227,9 @@ func parameters() []parameter {
 	}
 }
 
-// LeastParameter and MostParameter bound the parameters that must be above 0. Beyond them, products
-// of parameters could overflow, and the kernel of a row with itself could be NaN.
+// LeastParameter and MostParameter bound gamma, length_scale, alpha and amplitude, and coef0 and
+// coefficients that are not 0. Beyond them, products of parameters could overflow, and the kernel of a row
+// with itself could be NaN.
 const (
 	LeastParameter = 1e-100
 	MostParameter  = 1e100
@@ -297,8 +298,8 @@ func (s Spec) checkCoefficients(f family) error {
 	return validateCoefficients(list)
 }
 
-// validateCoefficients refuses coefficients of a dot-product kernel that is not positive
-// semidefinite, overflows float64 or is constant.
+// validateCoefficients refuses a list of coefficients that is too short or too long, a coefficient that is
+// negative or out of range, and a last coefficient of 0.
 func validateCoefficients(list []float64) error {
 	if len(list) < 2 || len(list) > maxDegree+1 {
 		return fmt.Errorf("kernel: dot-product needs 2 to %d coefficients, one for each power from 0 on, but %d are given", maxDegree+1, len(list))

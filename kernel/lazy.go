@@ -21,8 +21,8 @@ type Panels interface {
 
 // Lazy is a kernel matrix over rows that computes every value on request and keeps none. It
 // implements [Source]. Use it if the matrix does not fit into memory: besides the rows it takes 8
-// bytes per entry of dense rows, 12 to 24 per stored entry of sparse ones. If rows have more
-// entries than there are rows, [Of] takes less memory.
+// bytes per entry of dense rows, 12 to 17 per stored entry of sparse ones if there are as many entries as
+// columns. If rows have more entries than there are rows, [Of] takes less memory.
 //
 // A value depends on its two rows only, not on what else is computed with it,
 // and the matrix is exactly symmetric. It runs on all cores.
@@ -56,7 +56,7 @@ func NewLazySparse(x linalg.SparseRows, k Kernel) *Lazy {
 }
 
 // NewLazyOf is like [NewLazySparse] if x implements [linalg.SparseRows], and like [NewLazy]
-// otherwise. If x is not a matrix, the Lazy holds a copy of x, with 8 more bytes per entry.
+// otherwise. If x is neither sparse nor a matrix, the Lazy holds a copy of x, with 8 more bytes per entry.
 func NewLazyOf(x linalg.Rows, k Kernel) *Lazy {
 	switch m := x.(type) {
 	case linalg.SparseRows:
@@ -132,7 +132,7 @@ func (l *Lazy) pick(which []int) *Lazy {
 }
 
 // denseRows holds the rows of x at the given indices, or all rows if the indices are nil. They are
-// packed at the first product.
+// packed at the first product with all of them.
 type denseRows[T linalg.Float] struct {
 	x      linalg.Matrix[T]
 	which  []int
@@ -222,8 +222,8 @@ func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[f
 	}
 }
 
-// copies is a Lazy in which some rows occur several times. It computes the values of equal rows
-// only once.
+// copies is a Lazy in which some rows occur several times. Row and Panel compute the values of equal
+// columns only once.
 type copies struct {
 	*Lazy       // kernel matrix of the different rows
 	of    []int // for each row, its index in Lazy

@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// panelBytes is the maximum memory for the float64 rows of one operand of a product. A row that is
-// larger is held alone.
+// panelBytes is the maximum memory for the float64 rows that are read of one operand of a product. A row
+// that is larger is held alone.
 const panelBytes = 256 << 20
 
 // LinearGram returns the inner products of all pairs of rows of x (n x f). The result is n x n,
@@ -72,7 +72,7 @@ type panels struct {
 	from linalg.Rows
 	rows int
 	size int                    // number of rows of a panel; the last panel can have fewer
-	room linalg.Matrix[float64] // memory for one panel; if from is a matrix, this is the matrix itself
+	room linalg.Matrix[float64] // memory for one panel; if from is a matrix of float64, this is the matrix itself
 	held int                    // first row of the current panel; -1 if there is none
 }
 

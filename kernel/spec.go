@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Spec specifies a kernel in a job file or a model. A zero parameter means its default; a parameter
-// that the kernel does not take is refused.
+// Spec specifies a kernel in a job file or a model. A zero parameter means its default, if it has one; a
+// parameter that the kernel does not take is refused.
 type Spec struct {
 	Name        string  `yaml:"name" json:"name"`
 	Gamma       float64 `yaml:"gamma,omitempty" json:"gamma,omitempty"`               // for rbf, polynomial, laplacian: > 0, no default

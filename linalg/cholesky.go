@@ -10,17 +10,18 @@ import (
 )
 
 // cholBlock is the number of columns that are factored at a time. All work outside the diagonal
-// blocks is matrix products.
+// blocks is products of matrices and solutions with a triangular block.
 const cholBlock = 64
 
 // solveRows is the number of right-hand sides that go to one core at a time.
 const solveRows = 32
 
-// PivotError names the pivot at which a Cholesky factorisation failed. The leading minor of Index+1
-// rows is not positive definite to working precision.
+// PivotError names the pivot at which a Cholesky factorisation failed. For [Cholesky], the leading minor of
+// Index+1 rows is not positive definite to working precision. [CholeskyLowRank] chooses pivots in another
+// order.
 type PivotError struct {
 	Index int     // row of the failing pivot, from 0
-	Value float64 // the value whose square root was needed
+	Value float64 // the value of the pivot, which must have a square root
 }
 
 func (e *PivotError) Error() string {
@@ -116,7 +117,7 @@ func solveCorner(x, l Matrix[float64], trans blas.Transpose) {
 
 // SolveLower replaces each row v of b by L^-1 v. b is m x n, and l holds L in its lower triangle, n
 // x n, as [Cholesky] returns it. It panics on other shapes; a zero on the diagonal gives
-// infinities.
+// infinities or NaNs.
 func SolveLower(l, b Matrix[float64]) {
 	checkSolve(l, b)
 	n := l.Rows

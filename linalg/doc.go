@@ -1,6 +1,6 @@
-// Package linalg provides dense linear algebra for kernel machines. It has matrices over float32
-// and float64, products on all cores, kernel maps and the fast Walsh-Hadamard transform. A fixed
-// partition of work makes results independent of timing and of the number of cores.
+// Package linalg provides linear algebra for kernel machines. It has dense matrices over float32
+// and float64, products on all cores, also of sparse rows, kernel maps and the fast Walsh-Hadamard
+// transform. A fixed partition of work makes results independent of timing and of the number of cores.
 //
 // The Gram matrix of three rows, and its cross-Gram with one more:
 //
@@ -19,14 +19,14 @@
 //
 //   - a product made panel by panel equals the product made at once,
 //   - Syrk(dst, a) equals MulTransB(dst, a, a) and is exactly symmetric,
-//   - SquaredNorms equals the diagonal of Syrk, so that the distance between
-//     two equal rows is exactly 0.
+//   - SquaredNorms equals the diagonal of Syrk (for float32 that of SyrkWide), so that the
+//     distance between two equal rows is exactly 0.
 //
 // Sums in blocks also keep rounding errors small: with k columns the error
 // grows like 256 + k/256, not like k.
 //
-// If the machine has fused multiply-adds (see Path), a product is not rounded before it is added,
-// so results of two machines can differ in the last bits.
+// On a path with vector instructions (see Path), a product of dense matrices is computed with fused
+// multiply-adds, which do not round before they add, so results of two machines can differ in the last bits.
 //
 // Functions panic on wrong arguments, such as shapes that do not agree, and not on infinities and NaNs,
 // which follow IEEE 754.

@@ -51,8 +51,8 @@ func Flip[T Float](x []T, signs []int8) {
 }
 
 // transform computes the six highest levels of a long vector in one pass over memory. It then
-// computes all levels of each of the 64 parts while that part is in the cache (as Bailey 1990, FFTs
-// in external or hierarchical memory).
+// computes all levels of each of the 64 parts. A part of at most leaf values stays in the cache meanwhile
+// (as Bailey 1990, FFTs in external or hierarchical memory).
 func transform[T Float](b simd.Butterflies[T], x []T, signs []int8, scale T) {
 	if len(x) <= leaf {
 		b.Passes(x, signs, scale)

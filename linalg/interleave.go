@@ -27,7 +27,8 @@ func Interleave(dst []float64, m Matrix[float64]) {
 }
 
 // Deinterleave is the inverse of [Interleave]. It sets m to the transpose of the first m.Rows
-// columns of src. Whole lines of m are written past the caches, since they are not read soon.
+// columns of src. On the path AVX512, whole lines of m are written past the caches, since they are not
+// read soon.
 func Deinterleave(m Matrix[float64], src []float64) { deinterleaveOn(Paths()[0], m, src) }
 
 func deinterleaveOn(p Path, m Matrix[float64], src []float64) {

@@ -16,10 +16,10 @@ type krylov struct {
 	against     [][]float64 // vectors to which new vectors are made orthogonal: found eigenvectors, then the columns of Q
 	alpha, beta []float64   // diagonal and off-diagonal of T; the last beta is the length of the residual
 	rest        []float64
-	closed      bool // the subspace is invariant, and the residual is zero
+	closed      bool // the subspace is invariant, and the residual is zero but for rounding
 }
 
-// add scales v to length 1 and appends it to Q. It returns false if v is zero.
+// add scales v to length 1 and appends it to Q. It returns false if v is zero or has a NaN.
 func (k *krylov) add(v []float64) bool {
 	length := math.Sqrt(dot(v, v))
 	if !(length > 0) {

@@ -9,8 +9,8 @@ import (
 // where r is the numerical rank of a. The algorithm is Cholesky's with full pivoting (Higham 2002,
 // section 10.3). It stops when no diagonal entry of the remainder exceeds 16 n epsilon times the
 // largest diagonal entry of a. It does not change a. It returns a [PivotError] if a diagonal entry
-// of the remainder is below -1e-9 times that largest entry. Rounding cannot explain such an entry:
-// a has a negative eigenvalue. It panics unless a is square.
+// of the remainder is not finite, or is below -1e-9 times that largest entry. Rounding cannot explain such
+// a negative entry: a has a negative eigenvalue. It panics unless a is square.
 func CholeskyLowRank(a Matrix[float64]) (Matrix[float64], error) {
 	if a.Rows != a.Cols {
 		panic(fmt.Sprintf("linalg: cannot factor %d x %d values", a.Rows, a.Cols))

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// The functions below turn the inner products xz of one row with other rows into kernel values.
+// The functions from RBF to Polynomial turn the inner products xz of one row with other rows into kernel values.
 // Functions of the squared distance d = max(0, xx + zz[j] - 2 xz[j]) also take the squared norms xx
 // of the row and zz of the others. Each operation rounds to T: in float32 a squared distance is
 // wrong by some 1e-7 of the squared norms. A value does not depend on its index j. The functions

@@ -43,7 +43,7 @@ func (m Matrix[T]) Panel(lo, hi int) Matrix[T] {
 
 // Rows is a table of numbers whose rows are read one at a time. It can be a [Matrix], a table in
 // another precision, a selection of another table's rows, or rows that are scaled as they are read.
-// Most computations that take Rows hold only a few of the rows in float64. Rows are safe for concurrent
+// Most computations that take Rows hold only a part of the rows in float64. Rows are safe for concurrent
 // use.
 type Rows interface {
 	// Shape returns the number of rows and of columns.

@@ -122,7 +122,7 @@ func unpackFour[T Float](from []T, width int, r0, r1, r2, r3 []T) {
 	}
 }
 
-// workspace is the memory for packed operands of a product.
+// workspace is memory, such as that for packed operands of a product.
 type workspace[T Float] struct{ left, right []T }
 
 // The workspaces of finished products are reused, because fresh memory is slow. A product reads

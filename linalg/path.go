@@ -33,8 +33,8 @@ func microOf[T Float](p Path) simd.Micro[T] {
 func best[T Float]() simd.Micro[T] { return microOf[T](Paths()[0]) }
 
 // FMA multiplies and adds in registers on several cores and returns the number of floating-point
-// operations done. Each core runs the given number of turns, and a turn takes some ten nanoseconds.
-// The caller measures the rate of these operations. No product can exceed this rate.
+// operations done. Each core runs the given number of turns, and a turn takes some nanoseconds.
+// The caller measures the rate of these operations. No product on the path can exceed this rate.
 func FMA[T Float](p Path, cores, turns int) float64 {
 	m := microOf[T](p)
 	For(cores, 1, func(lo, hi int) { m.Peak(turns) })

@@ -8,7 +8,8 @@ import (
 
 // These constants set the tile sizes of products. One core computes one tile of dst at a time: the
 // 384 KiB of packed b that it reads repeatedly stay in the second-level cache. Results depend on
-// depth only (see the package comment); the other constants can be changed freely.
+// depth only (see the package comment); the other constants can be changed, but edges must stay multiples
+// of the rows and columns of every micro-kernel.
 const (
 	maxEdge  = 192 // greatest number of rows and of columns of a tile
 	minEdge  = 48  // least edge of a tile; a small product has small tiles, so that each core gets some

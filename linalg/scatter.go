@@ -12,8 +12,8 @@ const Turned = 1 << 31
 
 // Scatter copies row i of src, times scale, to row places[i] of dst. The factor is -scale if
 // [Turned] is added to the place. A row has 8 values. Places beyond the last row mean the last row.
-// If dst begins at a cache line, rows are written past the caches: whole lines are then written
-// equally fast in any order. It runs on one core; use it inside For. It panics if dst has no row,
+// On the path AVX512, if dst begins at a cache line, rows are written past the caches: whole lines are then
+// written equally fast in any order. It runs on one core; use it inside For. It panics if dst has no row,
 // and if src has fewer rows than there are places.
 func Scatter(dst, src []float64, places []uint32, scale float64) {
 	scatterOn(Paths()[0], dst, src, places, scale)
@@ -55,8 +55,8 @@ func PickValues(dst, src []float64, places []uint32, nextSrc []float64) {
 	simd.PickValues(Paths()[0], dst, src, places, nextSrc)
 }
 
-// PickValuesAway is like [PickValues] for values that are not read soon. It writes past the caches
-// if dst begins at a cache line.
+// PickValuesAway is like [PickValues] for values that are not read soon. On a path with vector instructions, it
+// writes past the caches if dst begins at a cache line.
 func PickValuesAway(dst, src []float64, places []uint32, nextSrc []float64) {
 	checkPlaces(dst, src, places)
 	simd.PickValuesAway(Paths()[0], dst, src, places, nextSrc)

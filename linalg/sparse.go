@@ -31,7 +31,7 @@ type columns struct {
 	alike []bool // whether all entries of a column have one value, such as 1
 }
 
-// sparseHeight is the least number of rows of a block. The sums for its rows stay in the
+// sparseHeight is the least number of rows of one of several blocks. The sums for so many rows stay in the
 // first-level cache.
 const sparseHeight = 2048
 

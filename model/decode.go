@@ -27,13 +27,13 @@ type Limits struct {
 func Open(r io.Reader) (*Model, error) { return Limits{}.Open(r) }
 
 // OpenPrivate reads a private model under the default limits. Only the coordinator, which wrote it,
-// can use it. Errors are those of Open.
+// can use it. Errors are those of Open, except ErrPrivate.
 func OpenPrivate(r io.Reader) (*Private, error) { return Limits{}.OpenPrivate(r) }
 
 // Open reads a public model under the limits l. It returns the errors of the function Open.
 func (l Limits) Open(r io.Reader) (*Model, error) { return l.read(r, publicMagic) }
 
-// OpenPrivate reads a private model under the limits l. It returns the errors of the function Open.
+// OpenPrivate reads a private model under the limits l. It returns the errors of the function OpenPrivate.
 func (l Limits) OpenPrivate(r io.Reader) (*Private, error) {
 	m, err := l.read(r, privateMagic)
 	if err != nil {

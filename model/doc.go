@@ -1,6 +1,6 @@
 // Package model reads and writes files of trained models. The format is versioned, checksummed and
-// canonical: the same model is always the same bytes. A file holds no time, no path and no name of
-// a person or a machine.
+// canonical: the same model is always the same bytes. A file holds no time and no path, and no names from the data
+// but those of classes and columns.
 //
 //	head := model.Voters(model.SVC, classifier.Compact(), nil)
 //	m, err := model.New(spec, scale, supportRows, head) // rows classifier.Support()
@@ -20,9 +20,9 @@
 //		fmt.Println(class)
 //	}
 //
-// Every learner produces functions of the kernel of a new row with some rows of the training data
-// ([Function]). [Output] defines what their values mean for each [OutputShape]. A Gaussian process
-// also needs its rows for the deviations. [WriteLIBSVM] and [ReadLIBSVM] exchange models with
+// The learner of a model with rows produces functions of the kernel of a new row with some rows of the
+// training data ([Function]). [Output] defines what their values mean for each [OutputShape]. A Gaussian
+// process also needs its rows for the deviations. [WriteLIBSVM] and [ReadLIBSVM] exchange models with
 // LIBSVM.
 //
 // # What a file reveals
@@ -49,6 +49,10 @@
 //
 // A model with named columns (Named, Columns) shows the names. [WriteLIBSVM] omits them, because
 // LIBSVM's files have no column names.
+//
+// A [Rowless] model holds no row, but the squared norms of its rows and, for a Gaussian process, all their
+// inner products. A preparation before a model ([EncodePrepared]) shows what package dataset/prepare keeps of
+// the columns, such as their categories.
 //
 // # File format, versions 1 and 2
 //
@@ -94,14 +98,12 @@
 //
 // A model of random features begins with "MERCER", 0, "R", the version and the length, and
 // ends in the checksum likewise. Between them: strings kind and kernel, 8 bytes
-// gamma, with kernel linear 8 bytes bound, 32 bytes seed; classes as above; 4 bytes width, 0 if not known; 1 byte, 1 if
-// rows are scaled, and 1 byte, 1 if offsets and factors follow; in version 2 the columns'
-// names; 4 bytes outputs, 4 bytes
-// features, 8 bytes alpha, the weights output by output, the offsets; and for gp noise, unit
-// and the upper triangle of the sums.
+// gamma, with kernel linear 8 bytes bound, 32 bytes seed; classes as above; 4 bytes width, 0 if not known;
+// 1 byte, 1 if rows are scaled, and 1 byte, 1 if offsets and factors follow, which are next; in version 2 the
+// columns' names; 4 bytes outputs, 4 bytes features, 8 bytes alpha, the weights output by output, the outputs'
+// offsets; and for a kind with deviations noise, unit and the upper triangle of the sums.
 //
 // A reader accepts no file above its limit ([Limits]), and verifies the checksum before it reads the
-// content. Apart from memory for one row, it allocates only what the bytes of the file can fill. The
-// checksum detects damage,
-// not forgery: whoever can change the file can change the checksum too.
+// content. Apart from memory for one row, it allocates memory only in proportion to the bytes of the file. The
+// checksum detects damage, not forgery: whoever can change the file can also change the checksum.
 package model

@@ -207,8 +207,8 @@ func (h *Head) tail() []byte {
 }
 
 // Private is a model that holds encoded rows. Any party could decode these rows, since the parties
-// know the seed of the encoder. A Private is not a [Model], and prints only its dimensions, so that
-// it enters neither a public file nor a log by mistake.
+// know the seed of the encoder. A Private is not a [Model], and prints only its kind and dimensions, so that
+// its rows enter neither a public file nor a log by mistake.
 type Private struct{ model *Model }
 
 // NewPrivate converts m, whose support vectors are encoded rows, to a private model. It refuses a
@@ -241,7 +241,7 @@ func (p *Private) Decisions(encoded linalg.Matrix[float64]) (linalg.Matrix[float
 	return p.model.Decisions(encoded)
 }
 
-// String returns the dimensions of the model.
+// String returns the kind and the dimensions of the model.
 func (p Private) String() string {
 	return fmt.Sprintf("private %s model over %d encoded rows of width %d", p.model.Kind(), p.model.count, p.model.Width())
 }

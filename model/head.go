@@ -10,7 +10,7 @@ import (
 )
 
 // Function is a function of a new row x: the sum over k of Coef[k] K(x, row Index[k]), minus Rho.
-// Every learner produces such functions.
+// The learner of every model with rows produces such functions.
 type Function struct {
 	Index []int     // indices of the model's rows, ascending
 	Coef  []float64 // coefficients of the rows in Index, finite and not 0
@@ -41,7 +41,7 @@ type Head struct {
 	// a calibration.
 	Sigmoids []svm.Sigmoid
 	// Noise and Unit are the noise variance and the target scale of a Gaussian process. The process
-	// was fitted to (targets - mean) / Unit. The functions do not depend on Noise and Unit.
+	// was fitted to (targets - mean) / Unit. Only the deviations are computed from Noise and Unit.
 	Noise, Unit float64
 }
 

@@ -17,8 +17,8 @@ func libsvmTypes() map[Kind]string {
 }
 
 // WriteLIBSVM writes m as a model file of LIBSVM, for svm-predict and other readers of such files.
-// It accepts svc, nu-svc, one-class and svr models with a linear, rbf or polynomial kernel. In such
-// a file, classes are 32-bit whole numbers: see [LIBSVMLabels]. The file has no scale, so LIBSVM's
+// It accepts svc, nu-svc, one-class and svr models with a linear, rbf or polynomial kernel without an
+// amplitude. In such a file, classes are 32-bit whole numbers: see [LIBSVMLabels]. The file has no scale, so LIBSVM's
 // programs need rows that are already scaled according to [Scale]; [WriteLIBSVMRange] writes a file
 // for svm-scale.
 //
@@ -34,8 +34,8 @@ func WriteLIBSVM(w io.Writer, m *Model) error {
 }
 
 // LIBSVMLabels returns the labels that represent a model's classes in a file of LIBSVM. They are
-// the classes themselves if all are 32-bit whole numbers, otherwise 0, 1, ... in the order of the
-// classes. renamed reports whether the labels differ from the classes.
+// the classes themselves if all are 32-bit whole numbers, written without + and leading zeros, otherwise
+// 0, 1, ... in the order of the classes. renamed reports whether the labels differ from the classes.
 func LIBSVMLabels(classes []string) (labels []string, renamed bool) {
 	for _, class := range classes {
 		v, err := strconv.ParseInt(class, 10, 32)

@@ -22,7 +22,8 @@ var ErrPrivate = errors.New("model: the file must stay with the coordinator, bec
 var ErrFormat = errors.New("model: unusable file")
 
 // These limits apply to written and read models alike. Every model that can be built can thus be
-// written, and read back if [Limits] allows the size of its file.
+// written. It can be read back if [Limits] allows the size of its file, and if the text of its kernel has at
+// most 256 bytes.
 const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
@@ -177,7 +178,7 @@ const panelRows = 256
 // Decisions returns the numbers that [Output] describes, rows x outputs. The rows must not be
 // scaled yet: the model scales them. It refuses rows of another width, numbers that are not finite,
 // and rows so large that an output would not be finite. For a Gaussian process the first call takes
-// n^3 / 3 multiplications for n rows of the model, and each row n^2 / 2.
+// n^3 / 6 multiplications for n rows of the model, and each row n^2 / 2.
 func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	if rows.Cols != m.Width() {
 		return linalg.Matrix[float64]{}, fmt.Errorf("model: the rows have %d columns, but the model was trained on %d", rows.Cols, m.Width())

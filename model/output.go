@@ -39,7 +39,7 @@ const (
 	Huber       Kind = "huber"
 )
 
-// Kinds returns the kinds of models that hold rows.
+// Kinds returns the kinds of models that can hold rows.
 func Kinds() []Kind { return []Kind{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans} }
 
 // OutputShape names the meaning of the numbers that a model returns for a row.

@@ -42,7 +42,7 @@ type RandomSpec struct {
 }
 
 // Random is a model that is linear in random features of a row ([moments]), or in its columns and a
-// constant ([feature.Linear]). It holds no row and no direction, only the seed of the directions. It is
+// constant ([feature.Linear]). It holds no row and no direction, at most the seed of the directions. It is
 // read-only and safe for concurrent use.
 type Random struct {
 	spec    RandomSpec

@@ -7,12 +7,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// blockValues is the number of kernel values that decide computes at a time: 32 MB.
+// blockValues is the greatest number of kernel values of several rows that decide computes at a time: 32 MB.
 const blockValues = 4 << 20
 
-// decide returns the decisions of a machine for the rows X: D, rows x functions. The array coef,
-// functions x support vectors, and rho, one for each function, are those that fit returned, and V
-// holds the support vectors. Function k of row x is sum_s coef(k, s) K(x, V_s) - rho_k.
+// decide returns the values of functions for the rows X: D, rows x functions. The request has the array
+// coef, functions x support vectors, and rho, one for each function, as fit returns them for support vector
+// machines, and the support vectors V. Function k of row x is sum_s coef(k, s) K(x, V_s) - rho_k.
 func (q *request) decide() (answer, error) {
 	coef, err := q.matrix("coef")
 	if err != nil {

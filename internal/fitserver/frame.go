@@ -15,7 +15,7 @@ const (
 	maxValues = 1 << 37 // 1 TiB of float64
 )
 
-// array describes one array of a frame, and holds its numbers after it was read.
+// array describes one array of a frame, and holds its numbers once it is read or made.
 type array struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`  // f8, i8 or i4
@@ -93,7 +93,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// chunk is the number of bytes that are read and decoded at a time.
+// chunk is the greatest number of bytes of an array that are read and decoded, or written, at a time.
 const chunk = 1 << 20
 
 // read reads the numbers of the array.

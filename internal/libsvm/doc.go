@@ -7,7 +7,8 @@
 // wins. Folds are drawn by the generator of the C library on Debian, from its default seed, so that
 // cross-validation and probabilities use the same folds as LIBSVM's programs there.
 //
-// Four things differ from LIBSVM. Shrinking is always on. Values of 0 in a text are not stored, so
+// These things differ from LIBSVM. Shrinking is always on. Values of 0 in a text are not stored, so
 // that a model file lacks them. A value with more than eight digits keeps its digits in a model file.
-// The tolerance of a one-class machine is multiplied by nu times the number of rows if that is below 1.
+// The tolerance of a one-class machine is multiplied by nu times the number of rows if that is below 1, and
+// such a machine has no probabilities, which newer versions of LIBSVM have.
 package libsvm

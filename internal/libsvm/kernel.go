@@ -113,8 +113,8 @@ func precomputed(p *Problem) (kernel.Source, error) {
 	return kernel.Dense{K: k}, nil
 }
 
-// rounded is a kernel matrix whose values are rounded to float32, except for the diagonal. LIBSVM
-// trains on such values.
+// rounded is a kernel matrix whose values are rounded to float32, except for those that Diagonal returns.
+// LIBSVM trains on such values.
 type rounded struct{ kernel.Source }
 
 // Row implements kernel.Source.

@@ -119,7 +119,7 @@ func (t *Training) set(name, value string) (err error) {
 		t.CacheBytes, err = bytesOption(value)
 	case "b":
 		t.Probability, err = switchOption(name, value)
-	case "h": // the result is the same with shrinking and without
+	case "h": // has no effect: the result meets the tolerance with shrinking and without
 		_, err = switchOption(name, value)
 	case "v":
 		t.Folds, err = foldsOption(value)

@@ -76,8 +76,8 @@ type Predicted struct {
 // ErrNoProbabilities is returned if a model without probabilities is to predict some.
 var ErrNoProbabilities = errors.New("the model has no probabilities; train with -b 1, or predict without -b 1")
 
-// Predict writes a line with the prediction for each row of p to w. With probable, it writes the
-// probabilities of all classes, too.
+// Predict writes a line with the prediction for each row of p to w. With probable, it also writes the
+// probabilities of all classes of a classifier, and Text has the distribution of a regression's errors.
 func (m *Model) Predict(w io.Writer, p *Problem, probable bool) (*Predicted, error) {
 	d, err := m.decider()
 	if err != nil {

@@ -81,7 +81,7 @@ func (t *trainer) drawFolds(n, folds int) [][]int {
 }
 
 // heldOut returns the decision on each row of each pair by a machine that was trained without the
-// row's fold, and the lines that svm-train prints about these trainings. All folds of all pairs run at the same time.
+// row's fold, and the lines that svm-train prints about these trainings. The folds of all pairs share all cores.
 func (t *trainer) heldOut(pairs []pairOfClasses) (texts []string, decisions [][]float64, err error) {
 	decisions = make([][]float64, len(pairs))
 	parts, workers := make([]string, internalFolds*len(pairs)), make([]trainer, internalFolds*len(pairs))
@@ -139,7 +139,7 @@ func without(folds [][]int, one int) (out []int) {
 // noise estimates the scale of the Laplace distribution of a regression's errors, from a
 // cross-validation (C.-J. Lin, R. Weng, Simple probabilistic predictions for support vector
 // regression, 2004). It also returns the lines that svm-train prints. It returns 0 unless
-// probabilities are requested.
+// probabilities of a regression are requested.
 func (t *trainer) noise(rows []int) (scale float64, text string, err error) {
 	if !t.Probability || !t.Machine.Regresses() {
 		return 0, "", nil

@@ -25,7 +25,7 @@ type Reading struct {
 	Kernels []KernelName
 }
 
-// Any accepts all models of svm-train.
+// Any accepts the models of svm-train in files of at most 8 GiB.
 func Any() Reading {
 	return Reading{Bytes: 8 << 30, Columns: dataset.MaxColumns, Cells: math.MaxInt64, Classes: 1, Kernels: Kernels()}
 }

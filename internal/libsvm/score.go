@@ -12,8 +12,8 @@ type Score struct {
 	// for a regression.
 	Correct  int
 	Accuracy float64
-	// These are the figures of a regression. SquaredCorrelation is NaN if labels or predictions
-	// are all equal.
+	// These are the figures of a regression. SquaredCorrelation is undefined if labels or predictions
+	// are all equal: NaN, or a number that rounding leaves.
 	MeanSquaredError   float64
 	SquaredCorrelation float64
 	regression         bool

@@ -202,7 +202,8 @@ type lines struct {
 	more   string // line about nu, C or epsilon
 }
 
-// String returns the lines. The first one has a dot for every thousand iterations.
+// String returns the lines. The first one has a dot for every thousand iterations, or for every size iterations
+// if size is smaller.
 func (l lines) String() string {
 	dots := strings.Repeat(".", l.report.Iterations/max(1, min(l.size, 1000)))
 	return fmt.Sprintf("%s*\noptimization finished, #iter = %d\n%sobj = %f, rho = %f\nnSV = %d, nBSV = %d\n",

@@ -24,7 +24,7 @@ type Elementwise[T float] struct {
 // max(0, xx + zz - 2 xz).
 type OfDistance[T float] func(n int, dst, xz, zz []T, xx, scale, power T)
 
-// Widest is the greatest number of entries that a path processes at a time.
+// Widest is the greatest Vector of a path.
 const Widest = 16
 
 // ElementwiseOf returns the elementwise functions of a path.

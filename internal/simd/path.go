@@ -1,8 +1,8 @@
 // Package simd provides the kernels of package linalg in assembly and in plain Go. It also lists
 // the instruction sets that this machine supports. A path must be one of Paths. Most kernels do not
 // check lengths, so their callers must: a kernel in assembly would read or write beyond a slice
-// that is too short. Lengths, distances and steps are numbers of values. On the path Portable,
-// functions in plain Go take the place of assembly.
+// that is too short. Lengths, distances and steps are numbers of values, unless a comment names rows or strips.
+// On the path Portable, functions in plain Go take the place of assembly.
 package simd
 
 import (
@@ -78,13 +78,15 @@ func PickValues(p Path, dst, src []float64, places []uint32, ahead []float64) {
 	pick.values(dst, src, places, ahead)
 }
 
-// PickValuesAway is like PickValues, but writes past the caches if dst begins at a cache line.
+// PickValuesAway is like PickValues, but on the paths AVX2 and AVX512 it writes past the caches if dst begins
+// at a cache line.
 func PickValuesAway(p Path, dst, src []float64, places []uint32, ahead []float64) {
 	_, away := pickers(p)
 	away.values(dst, src, places, ahead)
 }
 
-// picker picks n values and prefetches n values of ahead. The number n is a multiple of 8.
+// picker picks n values and prefetches n values of ahead. In assembly, n is a positive multiple of 8; in plain
+// Go it can be any number, and nothing is prefetched.
 type picker func(n int, dst, src []float64, places []uint32, ahead []float64)
 
 func (pick picker) values(dst, src []float64, places []uint32, ahead []float64) {

@@ -76,8 +76,8 @@ func roundTurns32(n int, dst []byte, turns []float64) {
 	}
 }
 
-// nearest rounds a phase in turns to the nearest word. It rounds only once, because a product with
-// a power of two is exact.
+// nearest rounds a phase in turns to the nearest word. Product and sum round only once, as a fused
+// multiply-add does, because a product with a power of two is exact.
 func nearest(turns, size float64) int64 { return int64((turns-math.Floor(turns))*size + 0.5) }
 
 // words holds functions that add and subtract integers modulo 2^64, a block of integers at a time.

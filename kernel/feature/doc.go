@@ -7,7 +7,7 @@
 // so that a kernel machine becomes a linear one on 2h features, each from -1
 // to 1. The error of one kernel value is about 1/sqrt(h).
 //
-// Directions are drawn one by one, each from a source of its own, so that any
+// [Gaussian] and [Laplace] draw directions one by one, each from a source of its own, so that any
 // range of them can be made anywhere and in any order:
 //
 //	w := linalg.New[float64](512, columns)
@@ -33,4 +33,6 @@
 //
 // Rounding a phase changes its cosine by at most pi / 2^bits, and the cosine of
 // a sum of q phases by some 2 pi sqrt(q/24) / 2^bits.
+//
+// [Linear] has features that are not random: the columns of a bounded row, and a constant.
 package feature

@@ -30,7 +30,7 @@ type Linear struct {
 	Bound  float64 // the greatest Euclidean length of rows that are not shortened
 }
 
-// constantShare is the part of the squared length of phi that is the constant's.
+// constantShare is the constant's part of the greatest squared length of phi.
 const constantShare = .1
 
 // Factors returns sqrt(.9), the factor of the shortened row, and sqrt(.1), the last feature.

@@ -48,7 +48,7 @@ func (m Map) Columns(dst, x linalg.Matrix[float64]) {
 }
 
 // far is the magnitude from which waves takes phases modulo 2 pi. Below it, the phase less pi/2 is rounded by
-// less than 10^-12, and so the squares of cosine and sine add up to 1 but for that. From 2^53 on the phase less
+// less than 10^-12, and so the squares of cosine and sine add up to 1 but for that. Above 2^54 the phase less
 // pi/2 would be the phase itself, and the sine a second cosine, so that a row could have twice the squared length.
 const far = 1 << 12
 

@@ -18,8 +18,8 @@ func CheckBits(bits int) error {
 
 // Phases computes the phases w.x of rows under directions w as integers modulo 2^bits. A full turn,
 // 2 pi, is 2^bits. Cosines do not depend on whole turns, so phases can be added and masked modulo
-// 2^bits. The only error is the rounding of each phase to the nearest integer. Phases keeps the
-// directions used last; it is not safe for concurrent use.
+// 2^bits. Besides the rounding of w.x in float64, the only error is the rounding of each phase to the
+// nearest integer. Phases keeps the directions used last; it is not safe for concurrent use.
 type Phases struct {
 	rows   linalg.Rows
 	sparse linalg.SparseRows // rows, if they are multiplied as sparse rows

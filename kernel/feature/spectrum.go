@@ -55,7 +55,7 @@ func Matern(lengthScale, nu float64) Spectrum {
 }
 
 // SpectrumOf returns the spectrum of the kernel that s specifies. It returns an error for a kernel
-// that depends on more than the distance of x and z, for a kernel with an amplitude, and for a
+// that depends on more than the distance of x and z, for a kernel with an amplitude other than 1, and for a
 // kernel that [kernel.New] refuses.
 func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	if _, err := kernel.New(s); err != nil {

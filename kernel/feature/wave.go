@@ -91,7 +91,7 @@ func turn16[T linalg.Float](table *[1 << 16]T, cosines, sines []T, words []byte)
 	}
 }
 
-// turn32 computes cosines and sines of 32-bit words. It reads words as integers from -2^31 to 2^31,
+// turn32 computes cosines and sines of 32-bit words. It reads words as integers from -2^31 to 2^31 - 1,
 // so that angles are small.
 func turn32[T linalg.Float](cosines, sines []T, words []byte) {
 	const angle = math.Pi / (1 << 31)

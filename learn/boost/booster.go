@@ -68,7 +68,7 @@ type Booster struct {
 	params  Params
 	y       []float64 // targets of the training rows, for the squared loss scaled to the range from -1 to 1
 	mean    float64   // mean of the numbers to predict
-	unit    float64   // largest distance of a number from the mean
+	unit    float64   // largest distance of a number from the mean; 1 if it is 0, and for the logistic loss
 	scores  []float64 // scores of all rows
 	model   Model
 	pending []Node // nodes of the tree that is growing

@@ -22,7 +22,7 @@ type Params struct {
 	Regularization float64 // regulariser above 0, in the unit of the kernel values; usually 0.001 to 0.1 of the mean diagonal
 	// Interrupt, if not nil, is called from time to time. If it returns an error, the fit ends and
 	// returns this error wrapped. A context's method Err can be used. The pivoted factorisations do
-	// not call Interrupt. They take n r^2 multiplications for a kernel of rank r.
+	// not call Interrupt. They take n r^2 / 2 multiplications for a kernel of rank r.
 	Interrupt func() error
 }
 

@@ -22,6 +22,6 @@
 // Without regularization a kernel matrix of full rank correlates perfectly with anything;
 // therefore Regularization must be above 0.
 //
-// It is meant for a few thousand rows: it takes about n^3 multiplications and eight matrices of
+// It is meant for a few thousand rows: it takes up to some 5 n^3 multiplications and eight matrices of
 // n^2 values.
 package cca

@@ -64,7 +64,7 @@ type Model struct {
 // Fit clusters the n rows of src. It keeps the kernel matrix in memory: 8 n^2 bytes unless src is a
 // [kernel.Dense], which it only reads. A round takes n^2 additions. No cluster is empty at the end.
 // Fit returns an error if a kernel value or a sum of kernel values is not finite. If rows still
-// change clusters after the last round, the error wraps [ErrNotConverged].
+// change clusters after the last round of any run, the error wraps [ErrNotConverged].
 func Fit(src kernel.Source, p Params) (*Model, error) {
 	if err := p.Validate(src.Len()); err != nil {
 		return nil, err

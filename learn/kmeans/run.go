@@ -136,7 +136,8 @@ func (r *run) reassign() bool {
 }
 
 // fillEmpty moves one row into each empty cluster. Among the clusters with several rows, it takes the
-// row that is farthest from the mean of its cluster. The inertia does not rise.
+// row that is farthest from the mean of its cluster by the latest measure; before the first one, means
+// count as zero. The inertia does not rise.
 func (r *run) fillEmpty() {
 	sizes := make([]int, len(r.sizes))
 	for _, c := range r.assignment {

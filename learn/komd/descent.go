@@ -18,10 +18,10 @@ const (
 // stationary point, no direction immediately lowers the value. P (n x n) is symmetric and need not
 // be definite. If P is not definite, there can be several stationary points, and Descend returns
 // the point that it reaches from equal weights. If [Simplex] has a solution, Descend returns nearly
-// the same one: it stops when a step moves no weight by more than 10^-10.
+// the same one: it stops when a step without momentum moves every weight by less than 10^-10.
 //
 // The method is projected gradients with momentum (FISTA, Beck and Teboulle 2009). It restarts
-// whenever momentum has raised the objective.
+// whenever momentum would raise the objective or has stopped moving weights.
 func Descend(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 	if err := checkForm(p, q); err != nil {
 		return nil, err

@@ -1,8 +1,9 @@
 // Package komd implements CF-KOMD, the recommender of Polato and Aiolli (2017). It maximises the
 // margin between the items that a user has liked and all others. The only data it needs from other
-// people are a kernel between items, and every kernel here is a function of the co-counts C = X^T
-// X: how many people liked item i, item j and both. So one secure sum of co-counts serves all
-// kernels.
+// people are a kernel between items, and every kernel here is a function of the number of people and of
+// the co-counts C = X^T X: how many people liked item i, item j and both. So one secure sum of co-counts
+// serves all kernels. With ratings, C holds sums of products of ratings, which serve the kernels [Linear],
+// [Polynomial], [DotProduct] and [RBF].
 //
 // On the device of a user who liked the items P, with the mean kernel value q of every item with
 // all items (including those that no user liked), the weights

@@ -49,9 +49,9 @@ func (s Spec) Validate() error {
 }
 
 // Kernel returns the normalised kernel between all pairs of items. The matrix is items x items,
-// with ones on the diagonal. An item whose kernel value with itself is 0, such as an item that no user
-// liked, has only zeros, also on the diagonal. Kernel refuses counts that are impossible for any group
-// of people.
+// with ones on the diagonal. An item that no user liked, or whose kernel value with itself is 0, has only
+// zeros, also on the diagonal. Kernel refuses a count of an item above the number of people, and a count of
+// both items above that of one of them; sums of products of ratings have the corresponding bounds.
 func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	values, err := s.values(float64(c.Users))
 	if err != nil {
@@ -308,8 +308,8 @@ func ProductsOf(items, maxRating int, profiles [][]int, ratings [][]int64) Count
 	return Counts{Users: len(profiles), Most: maxRating, C: c}
 }
 
-// check refuses counts that are impossible for any group of users. Counts can come from a secure sum,
-// whose inputs could not be checked.
+// check refuses counts of an item above the number of users, counts of both items above that of one of them,
+// and counts that are not symmetric. Counts can come from a secure sum, whose inputs could not be checked.
 func (c Counts) check() error {
 	if c.C.Rows != c.C.Cols {
 		return fmt.Errorf("komd: the matrix of counts is %d x %d; it must be square", c.C.Rows, c.C.Cols)
@@ -334,7 +334,7 @@ func (c Counts) check() error {
 	return nil
 }
 
-// checkProducts refuses sums of products that no ratings can give. By the Cauchy-Schwarz
+// checkProducts is like check for sums of products of ratings. By the Cauchy-Schwarz
 // inequality, no sum of products exceeds the root of the product of both sums of squares.
 func (c Counts) checkProducts() error {
 	most := float64(c.Users) * float64(c.Most) * float64(c.Most)

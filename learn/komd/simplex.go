@@ -15,8 +15,8 @@ const patience = 5
 // maxPivots is the greatest number of exchanges. Four exchanges are usual.
 const maxPivots = 1000
 
-// ErrNotConvex reports that a quadratic form has no unique minimum. Then an entry of the kernel is
-// wrong: for example, it is not a sum over users.
+// ErrNotConvex reports a quadratic form that is not positive definite, so that it can have several minima. Then
+// an entry of the kernel is wrong or an estimate: for example, it is not a sum over users.
 var ErrNotConvex = errors.New("komd: the kernel among the liked items is not positive definite")
 
 // Simplex returns the minimiser of 1/2 a^T P a - q^T a over a >= 0 with sum a = 1. P (n x n) is

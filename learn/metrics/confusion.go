@@ -161,7 +161,7 @@ func measured[L Label](truth, predicted []L, f func(*ConfusionMatrix) float64) (
 }
 
 // ClassFigures holds the figures of one class against all others. A figure is nil if it is
-// undefined: the precision of a class that was never predicted, the recall of a class without rows.
+// undefined, such as the precision of a class that was never predicted, or the recall of a class without rows.
 type ClassFigures struct {
 	Class       string   `json:"class"`
 	Rows        int      `json:"rows"`        // number of rows of this class

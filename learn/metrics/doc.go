@@ -5,7 +5,8 @@
 //
 // Names and conventions are scikit-learn's. A function reports a figure that is undefined (an AUC
 // with one class only, R2 of constant truth, any figure of no rows) by an error, false or nil, so that
-// a table of results cannot hide it.
+// a table of results cannot hide it. Accuracy, F1 and balanced accuracy of a
+// [ConfusionMatrix] without rows are NaN.
 //
 //	confusion, err := metrics.NewConfusionMatrix(truth, predicted)
 //	if err != nil {

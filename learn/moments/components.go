@@ -12,7 +12,7 @@ import (
 )
 
 // denseFeatures is the least number of features for which Lanczos is faster than a full
-// decomposition.
+// decomposition, if less than a quarter of the components are wanted.
 const denseFeatures = 500
 
 // Components returns the first principal components of the summed rows, and their eigenvalues,
@@ -111,7 +111,7 @@ func signOf(v []float64) float64 {
 
 // maxScores is the largest possible sum of the squared scores of one row. This sum is at most the
 // squared distance of the row to the mean of the training rows. The distance is at most 2, because
-// all rows have length 1 in the feature space of the kernel.
+// all rows have a length of at most 1 in the feature space of the kernel.
 const maxScores = 4
 
 // MeasureComponents returns the sum of the squared scores of rows, in units of 1/SquaredOne.

@@ -1,9 +1,9 @@
-// Package moments learns from sums over rows. With phi(x) the random features of a row (see package
-// feature) and y its targets, the sums
+// Package moments learns from sums over rows. With phi(x) the features of a row, random ones or its bounded
+// columns (see package feature), and y its targets, the sums
 //
 //	A = sum of phi phi^T    B = sum of phi y^T    n = number of rows
 //
-// are sufficient for ridge regression on the features. The sums are integers: each feature is
+// are sufficient for ridge regression on the features. The sums are integers: each feature and target is
 // rounded to a multiple of 2^-16 first. So sums of several parties add up exactly, in any order,
 // and equal the sums over all their rows in one place, number for number.
 //
@@ -16,7 +16,7 @@
 // kernel ridge regression with the features' kernel 2/M phi(x).phi(z), and its alpha is package
 // ridge's. The same sums give regressions of numbers ([Regress]), the deviations of Gaussian
 // processes ([Process]) and the components of kernel PCA ([Components]): the same as those of
-// packages ridge and kpca with the features' kernel, except for the rounding of the features.
+// packages ridge and kpca with the features' kernel, except for the rounding of features and targets.
 //
 // A sum does not make rows anonymous. From A one can compute, for any row, how well the rows
 // behind A explain it (the leverage), and so whether it is probably one of them: [Membership]

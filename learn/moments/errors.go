@@ -65,7 +65,7 @@ func Predict(decisions []float64) int {
 // Thousand is the integer that represents one whole row in rounded counts.
 const Thousand = 1000
 
-// Five is the step of rounded counts: parties round counts of held-out rows to multiples of Five.
+// Five is the step of rounded counts: parties round counts of up to 5,000 held-out rows to multiples of Five.
 const Five = 5
 
 // RoundShare rounds a count of n rows, and returns it in units of 1/Thousand of a row. It rounds to
@@ -80,9 +80,8 @@ func RoundShare(count, n int) int64 {
 }
 
 // RoundedOff returns a bound on the rounding error of a sum of counts, in rows. Each party has
-// rounded its counts of two classes. The rounding of a party changes the sum by at most two rows
-// for each class, or by four rows if all rows of the party are of one class. For a party with many
-// rows, it changes the sum by at most a thousandth of these rows.
+// rounded one count, or its counts of two classes. The rounding of a party changes the sum by at most
+// four rows or, for a party with many rows, by at most a thousandth of these rows.
 func RoundedOff(parties int, rows float64) float64 {
 	return float64((Five-1)*parties) + rows/Thousand
 }

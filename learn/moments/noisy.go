@@ -13,8 +13,8 @@ import (
 //
 // Noise can make A indefinite, with negative eigenvalues as large as the noise. Alpha is larger than these,
 // so that all eigenvalues of A + alpha I are at least a tenth of alpha, except with the probability
-// [privacy.NormFailure]. If an eigenvalue is negative, SolveNoisy returns an error. The noise must not be
-// drawn again then, because that would be another release of the same rows.
+// [privacy.NormFailure]. If an eigenvalue of A + alpha I is not positive, SolveNoisy returns an error. The noise
+// must not be drawn again then, because that would be another release of the same rows.
 func SolveNoisy(s *Sums, r privacy.Ridge) (Solution, error) {
 	features, targets := s.Outer.Rows, s.Cross.Rows
 	if features != r.Shape.Features || targets != r.Shape.Targets {

@@ -18,8 +18,8 @@ type Partial struct {
 	// x features.
 	Outer, Cross []int64
 	Rows         int
-	// Total and Power are the sums of y and of y^2, times One^2, where y is the number to predict.
-	// Without such a number they are 0.
+	// Total and Power are the sums of y and of y^2, times One^2, where y is the number of [Numbers].
+	// With other targets they are 0.
 	Total, Power int64
 }
 

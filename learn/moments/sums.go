@@ -21,13 +21,13 @@ const (
 )
 
 // Sums holds the moments of some rows as float64, for learning. Its entries are whole numbers. They
-// are exact up to 2^20 rows, and rounded beyond.
+// are exact up to 2^21 rows, and can be rounded beyond.
 type Sums struct {
 	Outer linalg.Matrix[float64] // matrix A times One^2, features x features, symmetric
 	Cross linalg.Matrix[float64] // matrix B times One^2, transposed to targets x features
 	Rows  int
-	// Total and Power are the sums of y and of y^2, times One^2, where y is the number to predict.
-	// Without such a number they are 0.
+	// Total and Power are the sums of y and of y^2, times One^2, where y is the number of [Numbers].
+	// With other targets, and in the result of [FromEntries], they are 0.
 	Total, Power float64
 }
 
@@ -190,7 +190,7 @@ type Solution struct {
 	Offset  []float64              // number added to each output
 }
 
-// Solve returns the regressions of the classes, (A + alpha M/2 I)^-1 B with M features. That is
+// Solve returns the regressions of the targets, (A + alpha M/2 I)^-1 B with M features. That is
 // kernel ridge regression with the kernel 2/M phi.phi and that alpha.
 func Solve(s *Sums, alpha float64) (Solution, error) {
 	b := linalg.New[float64](s.Cross.Rows, s.Cross.Cols)

@@ -2,7 +2,7 @@
 // processes, which predict the same mean and its uncertainty.
 //
 // Both solve (K + s I) a = y with a Cholesky factor of the n x n kernel matrix
-// K of the training rows (n^3 / 3 multiplications, 8 n^2 bytes); a new row x
+// K of the training rows (n^3 / 6 multiplications, 8 n^2 bytes); a new row x
 // is predicted by the sum of a_i K(x, i). The shift s is called alpha in kernel
 // ridge regression, as in scikit-learn, and noise in a Gaussian process, where
 // it is the variance of the measurements around the truth.

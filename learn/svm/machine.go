@@ -213,7 +213,8 @@ const (
 const MaxClasses = 4096
 
 // ErrNotConverged marks the error of a training that ended before it met Tol. The training reached
-// its maximum of iterations, or rounding prevented any further step.
+// its maximum of iterations, or rounding prevented any further step. It also marks that of a sigmoid's fit
+// that did not converge.
 var ErrNotConverged = errors.New("not converged")
 
 // Params are the parameters of C-SVC.

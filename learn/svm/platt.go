@@ -39,8 +39,8 @@ type Calibration struct {
 // Calibrate fits the sigmoid of every pair (Platt 1999) to decisions on rows that were not used for
 // training the machine. It leaves out five folds of the pair's rows in turn, as in LIBSVM. The
 // folds hold the classes in equal shares and depend on seed, the pair and its rows only. The other
-// arguments and the errors are those of [TrainSVC]; if a training reaches MaxIter, the calibration
-// comes beside an error that wraps [ErrNotConverged]. Calibrate usually takes three to four times as
+// arguments and the errors are those of [TrainSVC]; if a training or the fit of a sigmoid does not converge,
+// the calibration comes beside an error that wraps [ErrNotConverged]. Calibrate usually takes three to four times as
 // long as TrainSVC.
 func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed uint64) (*Calibration, error) {
 	t, err := newSVC(src, codes, classes, p, nil)

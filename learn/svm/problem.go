@@ -71,10 +71,9 @@ func (s stopping) interrupted() error {
 	return s.interrupt()
 }
 
-// solve minimises the problem p and keeps at most cacheBytes of kernel rows in memory. It returns
-// an error if the kernel has a value that is not finite. If the training ends before it meets the
-// tolerance, solve returns ErrNotConverged, wrapped, beside the solution at which the training
-// ended.
+// solve minimises the problem p and keeps at most cacheBytes of kernel rows in memory, but always two rows. It
+// returns an error if it reads a kernel value that is not finite. If the training ends before it meets the
+// tolerance, solve returns ErrNotConverged, wrapped, beside the solution at which the training ended.
 //
 // The rows of a kernel that computes panels are stored in float32, as in LIBSVM. They take half the
 // memory, and half the time to read.

@@ -164,8 +164,8 @@ func (s *solver[T]) gap() float64 {
 }
 
 // secondCoefficient chooses the coefficient that decreases while the part's first coefficient
-// increases. It returns the coefficient that makes the objective decrease most, and that decrease.
-// The index is -1 if no coefficient can decrease.
+// increases. It returns the coefficient that makes the objective decrease most, and twice that decrease.
+// The index is -1 if no coefficient can decrease and thereby lower the objective.
 func (s *solver[T]) secondCoefficient(p part, row []T) (int, float64) {
 	partner := linalg.SMOPartner(s.gradient[p.lo:p.hi], s.diagonal[p.lo:p.hi], row[p.lo:p.hi], s.allowed[p.lo:p.hi],
 		s.gradient[p.first], s.diagonal[p.first], tau)

@@ -11,9 +11,9 @@ import (
 )
 
 // TrainSVC trains a C-SVC for every pair of classes. Row r of src belongs to classes[codes[r]];
-// every class needs a row. The pairs run on all cores; the result depends on src, codes, classes,
-// C, Tol, Weights and RowWeights only. progress, if not nil, is called after each pair, never by two
-// goroutines at once. If progress returns an error, the training ends and returns this error.
+// every class needs a row of a weight above 0. The pairs run on all cores; the result depends on src, codes,
+// classes, C, Tol, Weights, RowWeights and MaxIter only. progress, if not nil, is called after each pair, never
+// by two goroutines at once. If progress returns an error, the training ends and returns this error.
 //
 // Every kernel value that is read is checked: NaN and infinities are errors. If pairs reach MaxIter,
 // the classifier comes beside an error that wraps [ErrNotConverged] and names the first such pair.
@@ -119,7 +119,7 @@ type trainer struct {
 	mu       sync.Mutex
 	done     int
 	progress func(done, total int) error
-	err      error // error of the first failed pair, which has the index failed
+	err      error // error of the first failed pair, which has the index failed; or of progress, failed being -1
 	failed   int
 	// unconverged is the error of the first pair that did not converge. That pair has the index late.
 	unconverged error

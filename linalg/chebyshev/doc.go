@@ -19,7 +19,7 @@
 //	p, err := chebyshev.New(beta, plan.Steps)
 //	blocks := p.Blocks(plan.Block) // P = sum over j, i of blocks[j][i] T_j(T_m) T_i, by T_mn = T_m(T_n)
 //
-// All values are the same bits on every machine: the coefficients come from integers of fixed
-// precision (math/big), because two holders of additive shares that multiply them with two different
-// last bits would add random numbers to the result.
+// Coefficients, ranges, plans and numbers of steps are the same bits on every machine: the coefficients come
+// from numbers of fixed precision (math/big), because two holders of additive shares that multiply them with
+// two different last bits would add random numbers to the result.
 package chebyshev

@@ -50,7 +50,7 @@ func (p Plan) Cost(of Price) int64 {
 	return int64(p.Squarings())*of.Squaring + int64(p.Products())*of.Product + int64(p.InARow())*of.Message
 }
 
-// Choose returns the cheapest plan for a training set of the given number of rows and the given ratio,
+// Choose returns the cheapest plan for the given number of rows, as in [Steps], and the given ratio,
 // among blocks m of 1, 2, 4, 8 and 16 that the function fits accepts, for example by
 // [Polynomial.RangeBits]. Of equally cheap plans it returns the one with the smallest block. The steps
 // are those of [Steps]. It returns an error if the arguments are out of range, if no block fits, or if

@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 )
 
-// These are the limits of a polynomial. MaxSteps bounds its degree. LeastRatio and MostRatio bound
-// the ratio beta of the ridge to the greatest possible eigenvalue.
+// These are the limits of a polynomial. MaxSteps bounds the number of its coefficients, one more than its
+// degree. LeastRatio and MostRatio bound the ratio beta of the ridge to the greatest possible eigenvalue.
 const (
 	MaxSteps   = 1 << 12
 	LeastRatio = 1e-9
@@ -180,7 +180,8 @@ func (p Polynomial) At(x float64) float64 {
 	return p.Coefficients[0] + t*b - before
 }
 
-// Steps returns the number of steps for a training set of n rows:
+// Steps returns the number of steps for a training set of n rows, or for a B that noise makes as long as that of
+// n rows can be:
 //
 //	ln(max(100 n, 900 / sqrt(ratio))) / acosh(1 + 2 ratio)
 //

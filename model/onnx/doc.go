@@ -4,8 +4,9 @@
 // [Encode] writes a graph of plain operations in double precision, for every kernel. Its outputs
 // equal those of the model up to rounding:
 //
-//	label        the predicted class, or "1" and "-1" of a one-class machine: text, rows
-//	prediction   the predicted number of a regression: rows x 1
+//	label        the predicted class, "1" and "-1" of a one-class machine, or the cluster: text, rows.
+//	             Absent for a regression and for principal components
+//	prediction   the predicted number of a regression, without a deviation: rows x 1
 //	scores       the numbers of model.Output without probabilities, rows x outputs. A single number
 //	             for two classes is above 0 for the second class. Absent for a regression
 //	probability  the probabilities of two classes, if the model is calibrated: rows x 2

@@ -137,7 +137,7 @@ func (g *graph) randomFeatures(m *model.Random, x value, width int) error {
 	return nil
 }
 
-// bounded returns the function of rows that are not longer than a bound.
+// bounded returns the function of rows, each divided by its length or by the bound, whichever is larger.
 func (g *graph) bounded(x value, weights linalg.Matrix[float64], offset []float64, bound float64) value {
 	length := g.do("Max", g.do("Sqrt", g.sumRows(g.do("Mul", x, x))), g.number(bound))
 	return g.do("Add", g.do("MatMul", g.do("Div", x, length), g.transposed(weights)), g.row(offset))

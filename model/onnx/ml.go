@@ -17,10 +17,10 @@ const mlDomain = "ai.onnx.ml"
 // single precision costs decisions more than three digits.
 const mostMagnitude = 100
 
-// EncodeML writes a model with rows and a linear, rbf or polynomial kernel, whose outputs have the
-// shape Pairs, Side or Number, as one operator of ai.onnx.ml. It computes in single precision. The input and its
-// preparation are those of [Encode], but a row with a cell that Mercer refuses gets a label, too.
-// EncodeML refuses other models, and support vectors with numbers of a magnitude above 100.
+// EncodeML writes a model with rows and a linear, rbf or polynomial kernel without an amplitude, whose outputs
+// have the shape Pairs, Side or Number, as one operator of ai.onnx.ml. It computes in single precision, and no
+// probabilities. The input and its preparation are those of [Encode], but a row with a cell that Mercer refuses
+// gets a label, too. EncodeML refuses other models, and support vectors with numbers of a magnitude above 100.
 func EncodeML(w io.Writer, m model.Predictor, made *prepare.Preparation) error {
 	g, err := mlGraph(m, made)
 	if err != nil {

@@ -116,8 +116,8 @@ func (c *column) boolean() []value {
 	return c.filled(v, c.do("Equal", x, c.words([]string{""})))
 }
 
-// spellings returns each word in lower case, in upper case and with a capital, because Mercer ignores
-// the case of a boolean's words.
+// spellings returns each word as it is, in lower case, in upper case and with a capital, because Mercer
+// ignores the case of a boolean's words.
 func spellings(words []string) []string {
 	var all []string
 	for _, word := range words {

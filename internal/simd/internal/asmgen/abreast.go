@@ -27,7 +27,7 @@ func (u unit) overRows(name, parameters, what string) rowLoop {
 	return rowLoop{u, integer("n")}
 }
 
-// past writes an instruction that stores a register as a cache line, past the caches.
+// past writes an instruction that stores a register past the caches.
 func past(of ...Op) { VMOVNTPD(of[0], of[1]) }
 
 // finish writes the end of the loop: the jump to the next row, or the return.

@@ -23,7 +23,7 @@ type cosine struct {
 const pi = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899"
 
 // cosineOf writes the constants for cos(x). The Taylor polynomial of sin(r), |r| <= pi/2, has an
-// error of 2e-18 in float64 and 7e-10 in float32. Pi is split into three rounded parts, whose
+// error of at most 2e-18 in float64 and 7e-10 in float32. Pi is split into three rounded parts, whose
 // multiples are subtracted from x one after the other. With fused multiply-adds the first
 // difference is exact, and the other two have negligible errors for |x| up to the limit.
 func cosineOf(p precision) cosine {

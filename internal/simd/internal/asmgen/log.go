@@ -17,7 +17,7 @@ type logarithm struct {
 }
 
 // logarithmOf writes the constants for log(1 + y). The polynomial for atanh(s) / s, |s| <= 3 -
-// sqrt(8), has an error of 1e-17 in float64 and 3e-8 in float32.
+// sqrt(8), has an error of less than 1e-17 in float64 and 3e-8 in float32.
 func logarithmOf(p precision) logarithm {
 	terms, hi := 9, 0x1.62e42fep-1
 	one, root := math.Float64bits(1), math.Float64bits(math.Sqrt2/2)
