@@ -225,7 +225,7 @@ func readHeader(r *wire.Reader) header {
 	if r.Err() == nil && !h.kind.holdsRows() {
 		r.Fail(fmt.Errorf("the model is of kind %q; this program knows the kinds %q", h.kind, Kinds()))
 	}
-	text := r.String(256)
+	text := r.String(maxKernel)
 	if r.Err() == nil {
 		var err error
 		if h.spec, err = kernel.Parse(text); err != nil {

@@ -88,6 +88,26 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
+// A kernel with as many coefficients as a job allows, of as many digits as there can be, is read back.
+func TestLongKernelIsReadBack(t *testing.T) {
+	spec := kernel.Spec{Name: "dot-product"}
+	for i := range 65 {
+		spec.Coefficients = append(spec.Coefficients, 1/float64(3*i+7))
+	}
+	c := classifier(t, []string{"a", "b"}, 1, svm.Pair{Index: []int{0}, Coef: []float64{1}})
+	m, err := model.New(spec, nil, linalg.Matrix[float64]{Rows: 1, Cols: 1, Stride: 1, Data: []float64{2}}, model.Voters(model.SVC, c, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := model.Open(bytes.NewReader(encode(t, m)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(m, read, compareModels()); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestSameModelSameBytes: spellings, strides and training reports leave no trace.
 func TestSameModelSameBytes(t *testing.T) {
 	build := func(spec kernel.Spec, stride int, report svm.Report) []byte {

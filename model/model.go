@@ -22,9 +22,9 @@ var ErrPrivate = errors.New("model: the file must stay with the coordinator, bec
 var ErrFormat = errors.New("model: unusable file")
 
 // These limits apply to written and read models alike. Every model that can be built can thus be
-// written. It can be read back if [Limits] allows the size of its file, and if the text of its kernel has at
-// most 256 bytes.
+// written. It can be read back if [Limits] allows the size of its file.
 const (
+	maxKernel    = 2048 // bytes of the text of a kernel, as package kernel allows them
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
 	maxClassName = 1024

@@ -150,7 +150,7 @@ func OpenRowless(r io.Reader) (*Rowless, error) {
 func readRowless(r *wire.Reader) RowlessSpec {
 	var s RowlessSpec
 	h := header{kind: Kind(r.String(maxKind))}
-	text := r.String(256)
+	text := r.String(maxKernel)
 	if r.Err() == nil {
 		var err error
 		if s.Kernel, err = kernel.Parse(text); err != nil {

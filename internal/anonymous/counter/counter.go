@@ -174,10 +174,14 @@ func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 }
 
 // Record writes the packages that have arrived, and returns the number of packages written. If
-// isLast is true, the counter refuses further packages until Reopen.
+// isLast is true, the counter refuses further packages until Reopen. If isLast is false and fewer packages
+// wait than Due waits for, Record writes nothing: a record of few packages would show their tokens.
 func (c *Counter) Record(isLast bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	if !isLast && c.waiting.Load() < int64(c.least) { // Due can have a signal for packages that the last record already has
+		return 0, nil
+	}
 	leaving := c.next
 	c.next = newFlush()
 	nonces, all := c.gather(isLast)

@@ -203,7 +203,7 @@ func TestAttackRecords(t *testing.T) {
 	var files [2][]byte
 	for run, step := range []int{1, 7} {
 		path := filepath.Join(t.TempDir(), "packages")
-		c := openTest(t, path, 1000)
+		c := openTest(t, path, 100)
 		for k := range 100 {
 			i := k * step % 100
 			if _, _, err := c.Count(numbered(i), training(i)); err != nil {
@@ -226,13 +226,54 @@ func TestAttackRecords(t *testing.T) {
 	}
 }
 
+// A package that comes between a signal and its record causes another signal, although the record has the
+// package. The next record does not write the few packages that have come since.
+func TestAttackRecordOfFewPackages(t *testing.T) {
+	const least = 3
+	c := openTest(t, filepath.Join(t.TempDir(), "packages"), least)
+	count := func(from, to int) {
+		for i := from; i < to; i++ {
+			if _, _, err := c.Count(numbered(i), training(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	due := func() {
+		t.Helper()
+		select {
+		case <-c.Due():
+		default:
+			t.Fatal("no record is due")
+		}
+	}
+	count(0, least)
+	due()
+	count(least, least+1)
+	if n, err := c.Record(false); n != least+1 || err != nil {
+		t.Fatal(n, err)
+	}
+	count(least+1, least+2)
+	due()
+	if n, err := c.Record(false); n != 0 || err != nil {
+		t.Errorf("a record of %d packages, %v", n, err)
+	}
+	count(least+2, 2*least+1)
+	due()
+	if n, err := c.Record(false); n != least || err != nil {
+		t.Errorf("a record of %d packages, %v, want %d", n, err, least)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A package of an open window takes at most 64 bytes besides the counts.
 func TestMemoryOfPackages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	const packages = 200_000
-	c := openTest(t, filepath.Join(t.TempDir(), "packages"), packages)
+	c := openTest(t, filepath.Join(t.TempDir(), "packages"), 1024)
 	before := heapBytes()
 	for i := range packages {
 		var id Nonce
