@@ -88,7 +88,7 @@ type machine interface {
 	// busy reports whether resume has work to do.
 	busy() bool
 	// debtor names the member whose message is missing, and describes the message. Both are "" if
-	// none is missing.
+	// none is missing, or if this member's own work comes first.
 	debtor() (name, what string)
 }
 
@@ -214,13 +214,13 @@ func DecodeParams(b []byte) (Params, error) {
 // sizing limits the size of messages and steps. Sessions use the values of bulk, tests use
 // smaller ones.
 type sizing struct {
-	elements  int // largest number of elements in one message and in one step
+	elements  int // largest number of elements in one message, and that one step multiplies
 	positions int // largest number of positions in one message
 	messages  int // largest number of messages that one step may send
 }
 
-// bulk returns the limits that real sessions use. Tests use lower limits. A step processes about
-// 2,000 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that a
+// bulk returns the limits that real sessions use. Tests use lower limits. A step multiplies at most
+// 2,048 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that a
 // journal can store the message beside its records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 

@@ -34,7 +34,8 @@
 // order under this key. The descriptors of later sessions hold the alignment, and a
 // party whose rows give another alignment refuses them ([Align]). Before a session ends well,
 // every two parties have proved to each other that their alignments are equal. So a
-// party with a wrong order is named, and so is a party with invented matches.
+// party with a wrong order is named, and so is a party with invented matches. (Of two parties,
+// each names the other.)
 //
 //	party, err := psi.NewParty(setup, params, ids)
 //	// run it to its end
@@ -42,7 +43,7 @@
 //	alignment := party.Alignment() // for the descriptors of later sessions
 //
 // Half a million common rows out of a million take a party some 100 MB besides
-// its ids; a step processes 2,048 elements.
+// its ids; a step multiplies at most 2,048 elements.
 //
 // # Who learns what
 //

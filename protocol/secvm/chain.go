@@ -22,8 +22,8 @@ const maxChainBytes = maxChain*(linkSize+ed25519.SignatureSize) + 4
 const KeySize = 45
 
 // Link describes one window in the history of a model. The gateway publishes the same link for all
-// devices. Each link names the link before it. Two witnesses countersign the history link by link:
-// see [Statement].
+// devices. Each link names the link before it. Except in mode "paper", two witnesses countersign the
+// history link by link: see [Statement].
 type Link struct {
 	Configuration [sha256.Size]byte
 	Iteration     uint32

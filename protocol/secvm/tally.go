@@ -3,7 +3,7 @@ package secvm
 import "fmt"
 
 // Tally counts the packages of all devices in one window. A gateway keeps no other data of the
-// window. Tallies can be added, so that shards can count separately.
+// packages but parts of the nonces of their tokens. Tallies can be added, so that shards can count separately.
 type Tally struct {
 	Census
 	Minus, Plus []uint64 // for each feature, the number of training packages with sign -1 and +1
