@@ -74,7 +74,7 @@ const (
 type openNode struct {
 	node
 	sum       [2]int64
-	histogram [][][2]int64 // sums for each column and bin; before they are known nil, the guest's part, or the parent's sums
+	histogram [][][2]int64 // sums for each column and bin; before they are known nil, the guest's part, or the parent's
 	split     bool
 	column    int // index among the columns of all members
 	bin       int

@@ -29,10 +29,10 @@ type Entry struct {
 	Columns       []string                             // names of the released columns, ascending; nil if the table has no names
 	Width         int                                  // number of columns
 	Uses          []Use                                // uses of the rows, in the order of their release
-	Numbers       bool                                 // in sums: the labels are numbers to predict, not classes
+	Numbers       bool                                 // in sums and models: the labels are numbers, not classes
 	Edition       string                               // id of the edition whose rows are released; "" if the field Rows lists them
 	Number        int                                  // number of the edition
-	Out           string                               // description of the held-out rows of the edition; only in sums
+	Out           string                               // rows held out of the edition, if they matter for the kind; else ""
 	Study         string                               // hash of the study inside which the job lies; "" for none
 	Clear         []string                             // ids of editions that together with this one reveal nothing about one to nine people
 	Size          int                                  // number of rows of an edition
@@ -204,7 +204,7 @@ func (e *Entry) usedBy(model string) bool {
 	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
 }
 
-// compareRows orders rows by person, then by content and label.
+// compareRows orders rows by person, then by content, label and weight.
 func compareRows(a, b Row) int {
 	if c := bytes.Compare(a.Person[:], b.Person[:]); c != 0 {
 		return c

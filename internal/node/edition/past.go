@@ -376,8 +376,8 @@ func encodePerson(w *wire.Writer, t *Person) {
 	}
 }
 
-// readPast reads a past that writeTo has written. It checks the people of the last edition, and reads
-// them again when they are needed.
+// readPast reads a past that writeTo has written. It checks the people of all editions, and reads them
+// again when they are needed.
 func readPast(open opener) (p *past, err error) {
 	err = reading(open, func(r *inPieces) error {
 		p = pastHead(r)
