@@ -71,7 +71,7 @@ func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 }
 
 // tokenBytes is the length of a token in bytes. A token is the start of the encoding of an element
-// that all parties have blinded, whose lowest bit is 0. All of 2^25 tokens differ, except with
+// that all parties have blinded; its lowest bit is always 0. All of 2^25 tokens differ, except with
 // probability 2^-78.
 const tokenBytes = 16
 

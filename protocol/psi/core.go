@@ -221,7 +221,7 @@ type sizing struct {
 
 // bulk returns the limits that real sessions use. Tests use lower limits. A step multiplies at most
 // 2,048 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that a
-// journal can store the message beside its records.
+// journal can store the message in the log itself.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
 // chunks returns the number of messages that carry n items. It is at least 1.

@@ -51,7 +51,8 @@ func (e *BudgetError) Error() string {
 // the session begins. It returns a *BudgetError if the cost and everything that the table's jobs have spent or reserved
 // so far exceed the budget, if nobody knows how much they have spent, or if there is no budget. [Ledger.Release] spends
 // the reserved cost, and [Ledger.Abandon] gives it back. Reserving for the same job again changes nothing. The list
-// recorded holds the IDs of all noise that the audit record has as released. If the ledger has not released one of them, Reserve notes that nobody knows how much was spent.
+// recorded holds the IDs of all noise that the audit record has as released. If the ledger has not released one of
+// them, Reserve notes that nobody knows how much was spent.
 func (l Ledger) Reserve(r method.Release, budget privacy.Guarantee, recorded []string) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
