@@ -217,7 +217,7 @@ func linkMayFollow(c Chain, i int) bool {
 }
 
 // Challenge returns the context of the challenge for the package tokens of one iteration. The
-// context is the same for all devices, and devices know it one window early (security rule 22).
+// context is the same for all devices, and devices know it one window early (rule 22 in docs/rules.md).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
 }

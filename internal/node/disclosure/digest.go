@@ -15,14 +15,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Row holds the digests of one person and of all the person's released values.
+// Row holds the digests of one person, known by an id or by the row's place, and of all the person's
+// released values.
 type Row struct {
 	Person, Content [16]byte
 	Class           uint16  // in sums and models with labels, two bytes of the label's digest; else 0
 	Label           [8]byte // 8 bytes of the digest of the label that is released with the row; zero without a label
 	Weight          [8]byte // 8 bytes of the digest of the weight that is released with the row; zero without a weight
-	// Group is the digest of the row's person, if one person can have several ids. It is zero if
-	// each id is a person.
+	// Group is the digest of the row's person in sums and models, if one person can have several ids. It is
+	// zero in other kinds, and if each id is a person.
 	Group [16]byte
 }
 

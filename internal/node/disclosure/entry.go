@@ -40,7 +40,7 @@ type Entry struct {
 	Rho           float64                              // in noise: the cost in zero-concentrated differential privacy; else 0
 	Epsilon       float64                              // in noise: epsilon of the job's guarantee; 0 if nobody knows it
 	Delta         float64                              // in noise: delta of the job's guarantee
-	Rows          []Row                                // one row for each person, ascending; empty for an edition
+	Rows          []Row                                // one row for each id or place, ascending; empty for an edition
 	More          []Member                             // second and further classes of people with several classes, ascending by person
 	editionPeople func(extsort.Store) (persons, error) // sorts the people of an edition; nil without an edition
 	loadEdition   func() ([]Row, []Member, error)      // digests the rows of an edition; nil after the first call

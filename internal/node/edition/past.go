@@ -66,7 +66,7 @@ type pastEdition struct {
 	number int
 	count  int // number of people whose state differs in the next edition
 	// people yields these people, with their state in this edition. A person without columns was not in
-	// this edition. It is nil if the file has them.
+	// this edition. It is nil if the file has them, and in the last edition.
 	people People
 }
 
