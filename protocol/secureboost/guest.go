@@ -78,7 +78,7 @@ type openNode struct {
 	split     bool
 	column    int // index among the columns of all members
 	bin       int
-	bits      []byte // bitmap of the node's rows that go left; nil before a host sends it
+	bits      []byte // bitmap of the node's rows that go left; nil before it is known
 }
 
 // arrival collects the chunks of a host's sums for one node.

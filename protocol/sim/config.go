@@ -29,7 +29,7 @@ type Crash struct {
 }
 
 // Schedule controls the simulated network. The zero value delivers every message once, in the order
-// of sending. Probabilities are between 0 and 1.
+// of sending, or again later if the receiver answers ErrLater. Probabilities are between 0 and 1.
 type Schedule struct {
 	Seed uint64
 	// Loss is the probability that the first delivery of a message is lost. The message is

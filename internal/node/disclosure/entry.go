@@ -22,7 +22,7 @@ type Entry struct {
 	Scale         string
 	Label         string
 	Weight        string                               // column of the weights that are released with the rows; "" for none
-	Split         string                               // description of the held-out rows if the job chooses them; "" if the party's key does
+	Split         string                               // in sums: description of the held-out rows if the job chooses them; else ""
 	Table         string                               // the table's name in the catalogue; "" in entries of earlier programs
 	Schema        string                               // digest of the job's schema, in hexadecimal digits; "" if the job has none
 	Fit           Fit                                  // the fit that prepared the released rows, or the released fit

@@ -34,7 +34,7 @@ type Listed struct {
 	From     []string  // IDs of the earlier releases that Reveals is about
 	Earlier  []Earlier // the first of these releases, and of those that count towards an exceeded limit; none in old notes
 	Others   int       // number of such releases that Earlier leaves out
-	Table    string    // name of the table in the catalogue; "" in old notes
+	Table    string    // name of the table in the catalogue; "" in old notes, and if State is Released or Admitted
 	Epsilon  float64   // of noise: epsilon of the job's guarantee
 	Delta    float64   // of noise: delta of the job's guarantee
 	Askers   []Asker   // jobs that have asked for the release, the latest last; at least one if the release awaits approval
