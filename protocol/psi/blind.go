@@ -131,7 +131,7 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 }
 
 // In a session of two parties, the parties compare their sets without a server. In round 3, Tokens,
-// each party multiplies the other's elements and returns them in the order of their arrival, so
+// each party multiplies the other's elements and returns their tokens in the order of arrival, so
 // that the owner can match them with its rows. Each party then holds the tokens of both sets.
 
 // pair is the state of an exchange of sets between two parties.

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A message of round 4, Common, lists positions of common elements in a set. The body holds the
+// A message Common of round 4 lists positions of common elements in a set. The body holds the
 // number of all common elements, and then some positions of 4 bytes each.
 
 // trace records the positions of common elements that have arrived for one set.

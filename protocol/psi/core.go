@@ -155,7 +155,7 @@ const (
 
 // Every session has these limits.
 const (
-	MaxIDs     = 1 << 22 // largest max_ids that a session may set
+	MaxIDs     = 1 << 22 // largest "max_ids" that a session may set
 	MaxIDBytes = 1 << 10 // largest length of an id
 	MaxParties = 64
 )
