@@ -211,7 +211,7 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{Spec{MaxIDs: int(n)}}, nil
 }
 
-// sizing limits the size of messages and steps. Sessions use the values of bulk, tests use
+// sizing limits the size of messages and steps. Real sessions use the values of bulk, some tests
 // smaller ones.
 type sizing struct {
 	elements  int // largest number of elements in one message, and that one step multiplies
@@ -219,7 +219,7 @@ type sizing struct {
 	messages  int // largest number of messages that one step may send
 }
 
-// bulk returns the limits that real sessions use. Tests use lower limits. A step multiplies at most
+// bulk returns the limits that real sessions use. Some tests use lower limits. A step multiplies at most
 // 2,048 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that a
 // journal can store the message in the log itself.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
