@@ -58,9 +58,10 @@
 //   - Encryption none: each host learns every training row's gradients. With two classes, a
 //     gradient of the first tree has one of two values, which are the labels.
 //   - Encryption paillier: a host learns no gradient.
-//   - In both, a host learns which rows are together in each node of each level, but not in the
-//     leaves below the last level: rows of one node have similar labels. It learns the number of
-//     trees, which of its own columns were used, and where they were cut.
+//   - In both, a host learns which rows are together in each node of each level, and in the
+//     leaves below the last level that its own columns make: rows of one node have similar
+//     labels. It learns the number of trees, which of its own columns were used, and where they
+//     were cut.
 //   - The guest learns, for each node of each level and each bin of each host's column, the
 //     sums of gradients. In the first tree, where all second derivatives are equal, they give
 //     the number of rows in the bin. It learns which rows of a node go left if a host's column
