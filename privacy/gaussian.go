@@ -45,7 +45,7 @@ func NewGaussian(variance *big.Rat) (*Gaussian, error) {
 }
 
 // Draw returns one number. random returns uniform bytes: then the number has exactly the distribution. Draw
-// reads eight bytes or a few dozen at a time, no more than it needs, and equal bytes give equal numbers. It
+// reads one byte to a few dozen at a time, no more than it needs, and equal bytes give equal numbers. It
 // returns an error if random does.
 func (g *Gaussian) Draw(random io.Reader) (int64, error) {
 	d := drawing{Gaussian: g, source: source{from: random}}

@@ -50,7 +50,7 @@ const (
 
 // Epsilon returns the least epsilon for which rho-zCDP implies (epsilon, delta)-differential privacy
 // by the conversion of [Delta]. It is rounded up by less than one part in a million. It returns 0 for
-// rho 0, and +Inf if another rho, or delta, is out of its limits.
+// rho 0 and any delta above 0. Otherwise it returns +Inf if rho or delta is out of its limits.
 func Epsilon(rho, delta float64) float64 {
 	switch {
 	case rho == 0 && delta > 0:

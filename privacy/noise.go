@@ -32,7 +32,7 @@ type Noise struct {
 	Summands Summands
 }
 
-// NewNoise returns the least noise with which a sum of whole-numbered vectors is rho-zCDP. One person changes
+// NewNoise returns noise with which a sum of whole-numbered vectors is rho-zCDP. One person changes
 // the sum by a vector whose squared Euclidean length is at most squaredSensitivity and whose number of
 // entries is words.
 //
@@ -47,7 +47,7 @@ type Noise struct {
 // correction (tau times words), and v is at least so large that this suffices. The rest of rho pays for the
 // first summand.
 //
-// NewNoise returns an error if an argument is out of range or v exceeds 2^100. All machines compute the same v.
+// NewNoise returns an error if an argument is out of range or v is not below 2^100. All machines compute the same v.
 func NewNoise(rho float64, squaredSensitivity *big.Int, words int, s Summands) (Noise, error) {
 	if err := s.Check(); err != nil {
 		return Noise{}, err
@@ -91,8 +91,8 @@ func quotientUp(x *big.Int, by float64, times int64) *big.Int {
 }
 
 // Draw sets dst to one member's noise. random returns uniform bytes, as a stream from the session's seed
-// does: equal bytes give equal noise. Draw returns an error only if random does. Its time is not constant:
-// see [Gaussian].
+// does: equal bytes give equal noise. With the variance of [NewNoise] it returns an error only if random does. Its
+// time is not constant: see [Gaussian].
 func (n Noise) Draw(dst []int64, random io.Reader) error {
 	g, err := NewGaussian(new(big.Rat).SetInt(n.Variance))
 	if err != nil {

@@ -70,7 +70,7 @@ func squared(length float64) int64 {
 //	sum over i < j of (phi_i phi_j)^2 + sum over i of phi_i^4 / 2 = |phi|^4 / 2
 //
 // With equal variances the left side would be (|phi|^4 + sum of phi_i^4) / 2, which is up to twice as much:
-// it is as small only for features of equal size. As a symmetric matrix, A's noise is a Gaussian orthogonal
+// it is nearly as small only for many features of equal size. As a symmetric matrix, A's noise is a Gaussian orthogonal
 // ensemble, whose largest eigenvalue is known. B changes by |phi| |y|.
 type Ridge struct {
 	Shape    Shape

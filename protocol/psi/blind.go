@@ -9,8 +9,8 @@ import (
 
 // In round 2, Blinded, an id x becomes the group element k H(x), where k is the party's secret for
 // this session and H hashes to the group. The element goes to the next party, which multiplies it
-// by a secret of its own. Parties send only elements. Therefore nobody can test a guess at an id
-// without the secrets of all parties that have multiplied its element.
+// by a secret of its own. Of an id, parties send only elements and their first bytes, the token. Therefore
+// nobody can compute the element of a guessed id without the secrets of all parties that have multiplied it.
 
 // share is the number of elements that one core processes at a time. The encoding of all these
 // elements takes one inversion.
@@ -71,7 +71,8 @@ func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 }
 
 // tokenBytes is the length of a token in bytes. A token is the start of the encoding of an element
-// that all parties have blinded. All of 2^25 tokens differ, except with probability 2^-79.
+// that all parties have blinded; its lowest bit is always 0. All of 2^25 tokens differ, except with
+// probability 2^-78.
 const tokenBytes = 16
 
 // tokensOf returns the tokens of elements that all parties have blinded.
@@ -130,7 +131,7 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 }
 
 // In a session of two parties, the parties compare their sets without a server. In round 3, Tokens,
-// each party multiplies the other's elements and returns them in the order of their arrival, so
+// each party multiplies the other's elements and returns their tokens in the order of arrival, so
 // that the owner can match them with its rows. Each party then holds the tokens of both sets.
 
 // pair is the state of an exchange of sets between two parties.

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A message of round 4, Common, lists positions of common elements in a set. The body holds the
+// A message Common of round 4 lists positions of common elements in a set. The body holds the
 // number of all common elements, and then some positions of 4 bytes each.
 
 // trace records the positions of common elements that have arrived for one set.
@@ -118,8 +118,8 @@ func (c *ring) passed() bool {
 // takeCommon converts received positions of common elements to the order before this party's
 // shuffle. It sends the result to the previous party, or stores the result if the set is this
 // party's own. The positions of every set pass through every party. So each party checks that the
-// comparer states the same number of common rows for all sets. Otherwise the comparer could show an
-// owner ids that the owner shares with only some parties.
+// comparer states the same number of common rows for all sets. This finds a comparer that shows an
+// owner more ids, which the owner shares with only some parties.
 func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	p, owner := c.party, int(m.Sequence)
 	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {

@@ -88,7 +88,7 @@ type machine interface {
 	// busy reports whether resume has work to do.
 	busy() bool
 	// debtor names the member whose message is missing, and describes the message. Both are "" if
-	// none is missing.
+	// none is missing, or if this member's own work comes first.
 	debtor() (name, what string)
 }
 
@@ -155,7 +155,7 @@ const (
 
 // Every session has these limits.
 const (
-	MaxIDs     = 1 << 22 // largest max_ids that a session may set
+	MaxIDs     = 1 << 22 // largest "max_ids" that a session may set
 	MaxIDBytes = 1 << 10 // largest length of an id
 	MaxParties = 64
 )
@@ -211,17 +211,17 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{Spec{MaxIDs: int(n)}}, nil
 }
 
-// sizing limits the size of messages and steps. Sessions use the values of bulk, tests use
+// sizing limits the size of messages and steps. Real sessions use the values of bulk, some tests
 // smaller ones.
 type sizing struct {
-	elements  int // largest number of elements in one message and in one step
+	elements  int // largest number of elements in one message, and that one step multiplies
 	positions int // largest number of positions in one message
 	messages  int // largest number of messages that one step may send
 }
 
-// bulk returns the limits that real sessions use. Tests use lower limits. A step processes about
-// 2,000 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that a
-// journal can store the message beside its records.
+// bulk returns the limits that real sessions use. Some tests use lower limits. A step multiplies at most
+// 2,048 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that a
+// journal can store the message in the log itself.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
 // chunks returns the number of messages that carry n items. It is at least 1.

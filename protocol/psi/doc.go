@@ -15,8 +15,8 @@
 //
 //	1 Announce  party -> parties   size of the set, a part of the common key; to the comparer (Count) the size
 //	2 Blinded   party -> next      elements of a set, shuffled
-//	3 Tokens    party -> owner     two parties: the owner's elements, blinded again, in the order in which they came
-//	            party -> comparer  three or more: a set that all have blinded, in a new order
+//	3 Tokens    party -> owner     two parties: the tokens of the owner's elements, in the order in which these came
+//	            party -> comparer  three or more: the tokens of a set that all have blinded, in a new order
 //	4 Common    back the same way  three or more: places of the common tokens in each set, for its owner; or None
 //	5 Confirm   party -> parties   an element that depends on the alignment
 //	6 Proof     party -> parties   that both have the same alignment
@@ -25,8 +25,8 @@
 // this would reveal to each pair of parties the intersection of their two sets. So sets
 // go around a ring of all parties to a comparer, the session's server, which has no key.
 // Each party on the way puts the elements into a new order and undoes it for the places
-// that come back. (The comparer could also send back tokens, from which each party on
-// the way removes its key. Tokens would reveal the same to all parties, for eight times
+// that come back. (The comparer could also send back elements, from which each party on
+// the way removes its key. Elements would reveal the same to all parties, for eight times
 // the bytes and a multiplication each.)
 //
 // A key determines the order of the common rows. Every party contributes to the key, and
@@ -34,7 +34,8 @@
 // order under this key. The descriptors of later sessions hold the alignment, and a
 // party whose rows give another alignment refuses them ([Align]). Before a session ends well,
 // every two parties have proved to each other that their alignments are equal. So a
-// party with a wrong order is named, and so is a party with invented matches.
+// party with a wrong order is named, and so is a party with invented matches. (Of two parties,
+// each names the other.)
 //
 //	party, err := psi.NewParty(setup, params, ids)
 //	// run it to its end
@@ -42,7 +43,7 @@
 //	alignment := party.Alignment() // for the descriptors of later sessions
 //
 // Half a million common rows out of a million take a party some 100 MB besides
-// its ids; a step processes 2,048 elements.
+// its ids; a step multiplies at most 2,048 elements.
 //
 // # Who learns what
 //
@@ -67,11 +68,11 @@
 //
 // # What is not promised
 //
-// A party can bring ids that are not in its table, and so look for up to max_ids
+// A party can bring ids that are not in its table, and so look for up to "max_ids"
 // ids of its choice in the others' sets: no intersection can prevent this. Callers
 // add up the numbers that each party has announced over sessions ([Party.Announced]).
 // If there are few possible ids (all telephone numbers of a town), such a party can
-// test all of them; choose max_ids accordingly.
+// test all of them; choose "max_ids" accordingly.
 //
 // A party that lies about other parties' elements, drops them, or passes on
 // others, makes the session fail or leaves common ids out; a comparer that lies

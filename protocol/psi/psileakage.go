@@ -6,7 +6,7 @@ import "fmt"
 type Facts struct {
 	Parties int
 	Common  int // number of common rows; 0 if the reader of the statement must not learn it
-	MaxIDs  int // setting max_ids of the session
+	MaxIDs  int // setting "max_ids" of the session
 }
 
 // Leakage describes what each role learns by aligning rows. The keys are "server", "party",

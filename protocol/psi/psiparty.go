@@ -35,8 +35,9 @@ type Party struct {
 type exchange interface {
 	// announced allocates memory for the n elements of a party's set.
 	announced(owner, n int)
-	// blindedSet returns the list of another party's elements, which this party has blinded. The
-	// list is nil before the owner announces the set and, in a ring, after this party passes it on.
+	// blindedSet returns the list of another party's elements, which this party has blinded, or, of
+	// two parties, their tokens. The list is nil before the owner announces the set and, in a ring,
+	// after this party passes it on.
 	blindedSet(owner int) *list
 	// put stores a chunk of another party's set, which this party has blinded.
 	put(owner, chunk int, elements []byte) protocol.Effects
@@ -46,7 +47,7 @@ type exchange interface {
 	busy() bool
 	resume() (protocol.Effects, error)
 	// debtor returns the member whose message is missing and a description of the message. Both
-	// are "" if none is missing.
+	// are "" if none is missing, or if this party's own work comes first.
 	debtor() (name, what string)
 	// rows returns the common rows in an order that all parties share. It returns nil before the
 	// common rows are known.
@@ -303,7 +304,7 @@ func (p *Party) Alignment() [32]byte { return p.result.alignment }
 
 // Align returns a commitment to the ids of some rows of a table in a given order. The commitment is
 // the HMAC-SHA256, under the parties' common key, of the number of rows and the ids. If a party
-// computes another commitment than the agreed one, its rows are in a wrong order.
+// computes another commitment than the agreed one, its rows or their order have changed.
 func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	var w wire.Writer
 	w.String("mercer/v1/psi/alignment")

@@ -112,7 +112,7 @@ func reciprocal(spread, rounding float64) float64 {
 
 // fits reports whether c can be the scaling of data that include the rows summarised in s. The first
 // column of c is column lo of s. For method minmax the tests of offset and factor are exact, because
-// rounding keeps the order. For method standard every scaling fits.
+// rounding keeps the order. For method standard, and without rows, every scaling fits.
 func (s Statistics) fits(lo int, c columns) bool {
 	if s.Method != MinMax || s.Rows == 0 {
 		return true // with the other parties' rows, any mean and deviation is possible
@@ -132,8 +132,7 @@ func (s Statistics) fits(lo int, c columns) bool {
 	return true
 }
 
-// Pooled returns the scaling that one owner of all rows would compute. Callers compare it with the
-// scaling that parties compute together.
+// Pooled returns the scaling that one owner of all rows would compute.
 func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
 	s, err := Summarize(rows, method)
 	if err != nil {

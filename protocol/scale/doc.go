@@ -10,7 +10,7 @@
 // scikit-learn's MinMaxScaler; the result equals the pooled rows' scaling
 // exactly. With method standard the offset is the mean and the factor 1/(standard
 // deviation, with divisor n), as in StandardScaler. A column that is constant over
-// all parties gets factor 0 and becomes 0, in new rows too; scikit-learn would
+// all parties, up to rounding, gets factor 0 and becomes 0, in new rows too; scikit-learn would
 // keep the difference.
 //
 // Source: none; plain statistics. Standard deviations are combined by the
@@ -44,7 +44,7 @@
 //
 // The server takes no part and learns nothing. The broker sees who sends to whom, when
 // and how much. Bodies are padded to a power of two of columns, at least 64, so
-// the sizes reveal the number of columns within a factor of two.
+// the sizes reveal the number of columns within a factor of two, or that there are at most 64.
 //
 // A coalition that includes the leader knows what the leader knows. A coalition
 // of parties without the leader learns no more than one party with all their rows

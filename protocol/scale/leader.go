@@ -208,7 +208,7 @@ type sizing struct {
 	batch int // largest number of messages that one step sends
 }
 
-// bulk returns the limits that real sessions use. Tests use lower limits. A message holds at most
+// bulk returns the limits that real sessions use. Some tests use lower limits. A message holds at most
 // 256 KiB of numbers, and a step sends as many such messages as [protocol.MaxStepBytes] allows.
 func bulk() sizing {
 	const chunk = 1 << 14

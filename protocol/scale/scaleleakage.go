@@ -13,7 +13,7 @@ type Facts struct {
 	FewestRows int
 }
 
-// Leakage describes what each role learns in this job beyond its own rows and the scaling.
+// Leakage describes what each role learns in this job beyond its own rows.
 // The keys are "leader", "party", "coalition", "server" and "broker".
 func Leakage(f Facts) map[string][]string {
 	return map[string][]string{

@@ -78,7 +78,8 @@ var ErrLargeWeights = errors.New("sealed: the opened weights are larger than any
 
 // Summands returns the party's [CheckSums] summands in units. Weights are targets x features. index is the party's
 // place among the parties. seed is the party's secret for this certificate: it decides the roundings. It returns
-// [ErrLargeWeights] if the norm of the weights is above omega, and another error if weights or sums have other shapes.
+// [ErrLargeWeights] if the norm of the weights is above omega, and another error if weights or sums have other shapes,
+// or if a sum or a summand is larger than any rows make it.
 func (c Certificate) Summands(weights linalg.Matrix[float64], own *Sums, index int, seed [32]byte) ([]int64, error) {
 	p := c.problem
 	if weights.Rows != p.Targets || weights.Cols != p.Features {

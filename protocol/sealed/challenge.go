@@ -85,7 +85,7 @@ func (k *check) takeChallenges(bodies [3][]byte) error {
 	return nil
 }
 
-// helped returns the term in which from is the helper of to, if there is one.
+// helped returns the term in which from is the helper and to the checker, if there is one.
 func helped(from, to role) (crossTerm, bool) {
 	for _, t := range crossTerms {
 		if t.helper == from && t.checker == to {

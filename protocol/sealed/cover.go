@@ -19,7 +19,7 @@ const (
 	pairBC
 )
 
-// purpose names the use of a stream of words. Within one step a keeper draws streams in this order.
+// purpose names the use of a stream of words. From one source a keeper draws the streams of a step in this order.
 type purpose uint8
 
 const (

@@ -85,7 +85,7 @@ func (r *receiving) receive(m protocol.Message) error {
 	return nil
 }
 
-// work returns an error if all keepers have sent weights and no two of them have sent the same.
+// work returns an error if all keepers have sent weights and no two have sent the same of one generation.
 func (r *receiving) work() (bool, error) {
 	if !r.done() && r.waits() == (wait{}) {
 		return false, errors.New("sealed: the three keepers sent three different weights; no two of them are honest, or a message was changed")

@@ -32,8 +32,8 @@ func newDeposit(s setting, self role, party string, rows int, sum []ring128.Word
 }
 
 // receive takes a message of the party. It refuses all that the session does not expect from the party, and names it.
-// It returns [protocol.ErrLater] for masked words that come before the document or out of order, and [protocol.ErrPast]
-// for messages that were sent before this keeper lost its journal.
+// It returns [protocol.ErrLater] for masked words that come before the document or before earlier ones, and
+// [protocol.ErrPast] for messages that were sent before this keeper lost its journal.
 func (d *deposit) receive(m protocol.Message) error {
 	if err := d.admit(m.Header, d.self); err != nil {
 		return err

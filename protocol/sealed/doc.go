@@ -129,10 +129,10 @@
 // [P], but the rounding before the cut is an allowance of N sqrt(M L) K/16 units of 2^-v [M: TestRoundingOfDigits].
 // beta and omega are rounded up to even whole numbers of units. The cut of W adds at most .011 (1 + alpha/N) row to
 // beta for M L = 5,120, and the allowance .005; with 26 bits the cut would add 5.5 for N = 2^20. The plan takes K =
-// ln(max(100 n, 900 sqrt(N/alpha))) / acosh(1 + 2 alpha/N), rounded up: then beta is at most .14 row and rounding, and
-// a lie within the check moves outputs by at most .1, as a root mean square (What passes). A job chooses neither K nor
-// s, and the plan refuses beta above 1/6 row and alpha below N/40,000. (On digits K = 400 gives 5.5 rows, K = 200 gives
-// 301, and a liar picks W within that.)
+// ln(max(100 n, 900 sqrt(N/alpha))) / acosh(1 + 2 alpha/N), rounded up to a multiple of m: then beta is at most .14 row
+// and rounding, and a lie within the check moves outputs by at most .1, as a root mean square (What passes). A job
+// chooses neither K nor s, and the plan refuses beta above 1/6 row and alpha below N/40,000. (On digits K = 400 gives
+// 5.5 rows, K = 200 gives 301, and a liar picks W within that.)
 //
 // Coins r are -1, 0, 0 or 1. As mean exp(t r) = cosh(t/2)^2 <= exp(t^2/4), an honest |<r, R>| exceeds beta with at most
 // 2 exp(-24.5), |<r, W>| exceeds omega with as much, and an honest job fails one of 80 sums with less than 2^-27.

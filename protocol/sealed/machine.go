@@ -51,8 +51,8 @@ func (s *Sums) hash() [sha256.Size]byte {
 type stage interface {
 	// send returns the next message, or false if there is none.
 	send() (protocol.Message, bool)
-	// receive takes a message. A [*protocol.BlameError] refuses it and leaves the stage as it was, and so does
-	// [protocol.ErrLater]. Any other error ends the session.
+	// receive takes a message. A [*protocol.BlameError] refuses it and leaves the stage as it was, and so do
+	// [protocol.ErrLater] and [protocol.ErrPast]. Any other error ends the session.
 	receive(protocol.Message) error
 	// work does the next piece of work, and reports whether it did. An error ends the session.
 	work() (bool, error)
@@ -165,8 +165,8 @@ func (m *Machine) Weights() linalg.Matrix[float64] {
 	return w
 }
 
-// MustGoOn implements [protocol.MustGoOn]: a keeper that has revealed its token goes on until all keepers have the
-// weights.
+// MustGoOn implements [protocol.MustGoOn]: a keeper that has revealed its token goes on until it has the weights and
+// has sent the others what they lack.
 func (m *Machine) MustGoOn() bool {
 	k, is := m.duty.(*keeping)
 	return is && k.revealed()

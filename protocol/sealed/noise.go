@@ -30,7 +30,7 @@ var keepersNoise = privacy.Summands{Honest: 2, All: 3}
 
 // NewPrivateProblem returns the problem whose opened words have the guarantee, against one keeper together with any
 // data parties. Its ridge follows from the noise, [privacy.Ridge.Alpha], and is at least 1/40,000 of N above the
-// largest eigenvalue of the noise. It returns an error if a number is out of range, or if the noise exceeds what the
+// bound of the noise's eigenvalues. It returns an error if a number is out of range, or if the noise exceeds what the
 // protocol computes with.
 func NewPrivateProblem(rows, features, targets int, g privacy.Guarantee) (Problem, error) {
 	p := Problem{Rows: rows, Features: features, Targets: targets}

@@ -32,8 +32,8 @@ type Params struct {
 	Rows []int
 }
 
-// Check returns an error if the problem fails its check, if the keepers' names are not three different names, or if the
-// parties' rows do not add up to the rows of the problem.
+// Check returns an error if the problem fails its check, if the keepers' names are not three different names, if there
+// are fewer than two data parties or too many, if one has no rows, or if their rows do not add up to the problem's.
 func (p Params) Check() error {
 	if len(p.Rows) < 2 || len(p.Rows) > protocol.MaxMembers {
 		return fmt.Errorf("sealed: there are %d data parties; use 2 to %d", len(p.Rows), protocol.MaxMembers)

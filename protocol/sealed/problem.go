@@ -23,17 +23,18 @@ const leastRatio = 1. / 40_000
 // compute everything below from them.
 //
 // With phi(x) the features of a row, |phi| <= 1, and y its targets, |y| <= 1, the features of each row are
-// scaled by sqrt(N/n), where N is the least power of two that is at least n. Features and targets are rounded
+// scaled by sqrt(N/n), where N is the least power of two that is at least n; for a private problem see
+// [Problem.Bound] and [Problem.RowScale]. Features and targets are rounded
 // towards zero to multiples of 2^-[Problem.CellBits], so that the squared norm of a row's features is at most
 // N/n ([Accumulator]). So the eigenvalues of A = sum of phi phi^T are from 0 to N. Without the scaling, N
 // would be up to twice as large as needed. The weights are those of the scaled rows: predictions multiply
-// them by sqrt(N/n) phi(x).
+// them by [Problem.RowScale] phi(x).
 type Problem struct {
 	Rows     int // n: the training rows of all parties together
 	Features int // M: the length of phi
 	Targets  int // c: the length of y
-	// Ridge is alpha in units of 2^-(2 CellBits) of the scaled rows, a whole number: alpha/n of the
-	// rows as they are, times N 2^(2 CellBits).
+	// Ridge is alpha in units of 2^-(2 CellBits) of the scaled rows, a whole number: alpha of the rows as
+	// they are, times 2^(2 CellBits) and the square of [Problem.RowScale], rounded up.
 	Ridge int64
 	// Plan has the steps of [chebyshev.Steps]. Only its block is a choice.
 	Plan chebyshev.Plan

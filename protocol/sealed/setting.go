@@ -108,7 +108,7 @@ func (c computation) words(step int) int {
 	return c.vectors()
 }
 
-// expects reports whether an honest keeper sends such a message of the computation to this one.
+// expects reports whether an honest keeper sends such a message to this one: digests, opened words or dealt words.
 func (c computation) expects(from, self role, h protocol.Header) bool {
 	switch step := int(h.Round); {
 	case h.Kind == kindInputs:

@@ -32,15 +32,15 @@ type Client struct {
 	survivors set    // U3: the clients whose vectors are in the sum
 }
 
-// holding is the pair of shares that a client keeps for one other client, the owner of the shares.
-// Lists of holdings are in the order of the owners.
+// holding is the pair of shares that a client keeps for one client, the owner of the shares: another one or,
+// in a complete graph, itself. Lists of holdings are in the order of the owners.
 type holding struct {
 	owner      int
 	mask, self shamir.Share
 }
 
-// NewClient returns the machine of a client. If an entry of the vector exceeds the agreed bound, it
-// returns a [*RangeError].
+// NewClient returns the machine of a client. If an entry of the vector is beyond the agreed bound, or
+// below 0 in a group that is not signed, it returns a [*RangeError].
 func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, error) {
 	d, err := newCore(s, p, protocol.RoleParty)
 	if err != nil {

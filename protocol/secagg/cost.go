@@ -8,9 +8,9 @@ import (
 )
 
 // Cost returns the cost of a session in which no client vanishes. The server has the given limits.
-// How many clients name one client as the holder of their shares is random in a sparse graph; the
-// cost has the mean of these numbers, so that the sums over all clients are exact. The vector of a
-// client belongs to its caller and does not count.
+// How many clients name one client as the holder of their shares is random in a sparse graph against
+// active servers; the cost has the mean of these numbers, so that the sums over all clients are exact.
+// The vector of a client belongs to its caller and does not count.
 func Cost(s *protocol.Session, room Limits) (protocol.Cost, error) {
 	p, err := DecodeParams(s.Params)
 	if err != nil {

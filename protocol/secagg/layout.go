@@ -120,8 +120,8 @@ func (v Ints) check(groups []Group) error {
 	return nil
 }
 
-// RangeError reports that an entry of a vector exceeds the agreed bound. The client has sent
-// nothing.
+// RangeError reports that an entry of a vector is beyond the agreed bound, or below 0 in a group that is
+// not signed. [NewClient] returns it before the client sends anything.
 type RangeError struct {
 	Group, Entry int
 	Value, Bound int64

@@ -113,7 +113,8 @@ func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 	})
 }
 
-// stepKeystream limits the bytes of keystream that one step expands.
+// stepKeystream limits the bytes of keystream that one step expands, unless one chunk of a client's vector
+// or one mask at the server takes more.
 const stepKeystream = 256 << 20
 
 // resume sends the next chunks of the masked vector.

@@ -50,7 +50,7 @@ type Server struct {
 	sum      []uint64
 	uploads  int
 	spare    [][]uint64 // memory of vectors that were added to the sum or dropped, for reuse
-	recovery *recovery  // nil until all released shares have arrived
+	recovery *recovery  // nil until the server has collected released shares
 	result   [][]int64
 }
 

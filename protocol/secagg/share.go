@@ -138,7 +138,7 @@ func shareData(id protocol.SessionID, from, to int) []byte {
 	return w.Bytes()
 }
 
-// openShares decrypts the shares that another client has sent to this client.
+// openShares decrypts the shares that an owner has sent to this client.
 func (c *Client) openShares(d delivery) (holding, error) {
 	from := d.owner
 	aead, err := sealer(c.setup.Session.ID(), c.secrets.encryption, from.client, c.self, from.keys.encryption)

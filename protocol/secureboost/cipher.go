@@ -16,7 +16,7 @@ type layout struct {
 	block     int // bytes of a block, the encoding of several sums
 	slots     int // number of sums in one block
 	blocks    int // number of blocks in one chunk
-	additions int // number of times that one step may add a row to a sum
+	additions int // number of times that one step may add a row to a sum; a step adds at least one row
 	packs     int // largest number of blocks that one step encodes
 }
 

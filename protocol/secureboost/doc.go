@@ -23,7 +23,7 @@
 // For the two children of a node, a host sends the sums of the child with fewer training rows, or of
 // the left child if both have as many. The guest computes the sums of the other child by subtraction
 // from the parent's sums, and the sums of first bins by subtraction from the node's total. The last
-// level has no Divide.
+// level, and a level without a split, has no Divide.
 //
 // The caller supplies the decisions, from gradients to leaves, as a [Learner], such as
 // boost.Booster of package learn/boost:
@@ -55,14 +55,15 @@
 //
 // # Who learns what
 //
-//   - Encryption none: each host learns every training row's gradients. In the first tree
-//     a gradient has one of two values, which are the labels.
+//   - Encryption none: each host learns every training row's gradients. With two classes, a
+//     gradient of the first tree has one of two values, which are the labels.
 //   - Encryption paillier: a host learns no gradient.
-//   - In both, a host learns which rows are together in each node above the last level, and at
-//     which level: rows of one node have similar labels. It learns the number of trees, which of
-//     its own columns were used, and where they were cut.
-//   - The guest learns, for each node above the last level and each bin of each host's column,
-//     the sums of gradients. In the first tree, where all second derivatives are equal, they give
+//   - In both, a host learns which rows are together in each node of each level, and in the
+//     leaves below the last level that its own columns make: rows of one node have similar
+//     labels. It learns the number of trees, which of its own columns were used, and where they
+//     were cut.
+//   - The guest learns, for each node of each level and each bin of each host's column, the
+//     sums of gradients. In the first tree, where all second derivatives are equal, they give
 //     the number of rows in the bin. It learns which rows of a node go left if a host's column
 //     splits it. It does not learn a column's name or values.
 //   - A dishonest guest reads the bins of all rows in every column: with 2^i in the ciphertext of

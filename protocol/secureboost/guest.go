@@ -74,11 +74,11 @@ const (
 type openNode struct {
 	node
 	sum       [2]int64
-	histogram [][][2]int64 // sums for each column and bin; nil before they are known
+	histogram [][][2]int64 // sums for each column and bin; before they are known nil, the guest's part, or the parent's
 	split     bool
 	column    int // index among the columns of all members
 	bin       int
-	bits      []byte // bitmap of the node's rows that go left; nil before a host sends it
+	bits      []byte // bitmap of the node's rows that go left; nil before it is known
 }
 
 // arrival collects the chunks of a host's sums for one node.

@@ -27,7 +27,7 @@ type Host struct {
 	layout layout
 	guest  string
 	told   int  // number of sums that the host reports for each node
-	met    bool // whether the guest's key has arrived; used only in sessions with encryption
+	met    bool // whether the guest's key has arrived; true in a session without encryption
 
 	stage   hostStage
 	tree    int    // index of the current tree

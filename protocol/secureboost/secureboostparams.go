@@ -32,7 +32,7 @@ const (
 	MaxRounds = 1 << 12
 	MaxDepth  = 8
 	MaxBins   = 256
-	// MaxColumns limits the number of a host's columns. MaxCells limits the total number of bins of
+	// MaxColumns limits the number of a member's columns. MaxCells limits the total number of bins of
 	// all these columns.
 	MaxColumns = 1 << 14
 	MaxCells   = 1 << 20

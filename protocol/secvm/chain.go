@@ -22,8 +22,8 @@ const maxChainBytes = maxChain*(linkSize+ed25519.SignatureSize) + 4
 const KeySize = 45
 
 // Link describes one window in the history of a model. The gateway publishes the same link for all
-// devices. Each link names the link before it. Two witnesses countersign the history link by link:
-// see [Statement].
+// devices. Each link names the link before it. Except in mode "paper", two witnesses countersign the
+// history link by link: see [Statement].
 type Link struct {
 	Configuration [sha256.Size]byte
 	Iteration     uint32
@@ -217,7 +217,7 @@ func linkMayFollow(c Chain, i int) bool {
 }
 
 // Challenge returns the context of the challenge for the package tokens of one iteration. The
-// context is the same for all devices, and devices know it one window early (security rule 22).
+// context is the same for all devices, and devices know it one window early (rule 22 in docs/rules.md).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
 }

@@ -309,8 +309,8 @@ func (p Package) Check(params Params) error {
 	return nil
 }
 
-// The paths of the requests that devices and servers make. All data except packages are public and
-// are requested without anonymity.
+// The paths of the requests that devices and servers make. What GET returns is public. Only packages
+// are anonymous.
 const (
 	ConfigurationPath = "/configuration" // GET from the gateway: the signed configuration
 	AnnouncementPath  = "/announcement"  // GET from the relay: the gateway's history and weights

@@ -41,8 +41,8 @@
 //   - Devices learn the weights.
 //   - Relay and gateway together link packages to devices, and so learn records.
 //   - Issuer and gateway together can have one device send alone, and so learn its record.
-//   - A gateway that sends one device different weights learns more. To prevent this,
-//     relay and issuer countersign announcements, which form a signed chain
+//   - A gateway that sends one device different weights learns more. To prevent this, except in
+//     mode "paper", relay and issuer countersign announcements, which form a signed chain
 //     ([Statement]); all three together can still do it. [Limits] and [Spec.Radius]
 //     bound the weights.
 //

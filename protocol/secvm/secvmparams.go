@@ -22,7 +22,7 @@ const (
 // Spec describes a model to be trained.
 type Spec struct {
 	Name   string
-	Bins   int // number of bins into which names of features are hashed
+	Bins   int // number of bins into which names of features are hashed, or of columns
 	Hashes int // number of bins into which each name is hashed; 0 means 1. If there are several, an attacker can intersect them
 	// Columns gives every column of a public list its own bin, instead of hashing names into bins.
 	// Then a device names its features by the columns' numbers, from 1, and Hashes must be 0.

@@ -12,9 +12,10 @@ import (
 // Statement is a witness's signed statement about the history of a model. It names the history that
 // the witness has countersigned, and the number of devices that are ready for the history's last
 // window. A witness gives the statement to any requester. The witnesses are the relay and the
-// issuer. Devices know the witnesses' keys from another source than the gateway. A device sends
-// packages only after both witnesses have named the history that the gateway showed this device. A
-// witness never countersigns a second configuration, nor a second link at the same index of the history.
+// issuer. Devices know the witnesses' keys from another source than the gateway. Except in mode
+// "paper", a device sends packages only after both witnesses have named the history that the gateway
+// showed this device. A witness never countersigns a second configuration, nor a second link at the
+// same index of the history.
 type Statement struct {
 	Configuration [sha256.Size]byte
 	Links         uint32            // number of links in the history

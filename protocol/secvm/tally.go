@@ -2,8 +2,9 @@ package secvm
 
 import "fmt"
 
-// Tally counts the packages of all devices in one window. A gateway keeps no other data of the
-// window. Tallies can be added, so that shards can count separately.
+// Tally counts the packages of all devices in one window, or in several of one iteration. A gateway
+// keeps no other data of the packages but parts of the nonces of their tokens. Tallies can be added, so
+// that shards can count separately.
 type Tally struct {
 	Census
 	Minus, Plus []uint64 // for each feature, the number of training packages with sign -1 and +1

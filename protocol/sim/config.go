@@ -29,7 +29,7 @@ type Crash struct {
 }
 
 // Schedule controls the simulated network. The zero value delivers every message once, in the order
-// of sending. Probabilities are between 0 and 1.
+// of sending, or again later if the receiver answers ErrLater. Probabilities are between 0 and 1.
 type Schedule struct {
 	Seed uint64
 	// Loss is the probability that the first delivery of a message is lost. The message is
@@ -44,8 +44,8 @@ type Schedule struct {
 	MaxDelay int64
 	// Slow holds, for each slow node, the extra delay of every delivery to the node, in ticks.
 	Slow map[string]int64
-	// Window limits the number of undelivered messages from one sender to one receiver; 0 means no
-	// limit. A sender at the limit gets no Resumed event. If messages were counted for each
+	// Window is the number of undelivered messages from one sender to one receiver at which the
+	// sender gets no Resumed event; 0 means no limit. If messages were counted for each
 	// receiver only, one fast sender could use up the limit with messages that must wait for
 	// another sender's messages.
 	Window int

@@ -19,7 +19,7 @@ type Result struct {
 	// sent.
 	Sent map[protocol.Header][sha256.Size]byte
 	// Refusals lists, in order, the events that Step answered with an error other than
-	// protocol.ErrLater.
+	// protocol.ErrLater and, for a message, protocol.ErrPast.
 	Refusals []Refusal
 	// Peak is the largest amount of undelivered messages at one time. Duplicates do not count.
 	Peak  Flight

@@ -317,7 +317,7 @@ func (s *simulation) edge(from, to string) *Edge {
 // invalid.
 type ContractError struct {
 	Node  string
-	Event int // index of the event, counted from 0
+	Event int // index of the event, counted from 0; the receiver's if Node changed a body after sending
 	Err   error
 }
 

@@ -1,8 +1,8 @@
 // Package exactmath provides elementary functions that return the same bits on every machine. With
 // these functions, all members of a session make the same decisions.
 //
-// The functions of package math have no such values. Some are assembly on one architecture and Go
-// on another. On machines that multiply and add in one instruction (arm64, ppc64le, riscv64, s390x)
+// math.Exp and math.Log do not return such values. They are assembly on some architectures and Go
+// on others. On machines that multiply and add in one instruction (arm64, ppc64le, riscv64, s390x)
 // the compiler fuses x*y + z and rounds once instead of twice. A different last bit does no harm in
 // a value. In a comparison it can make one machine accept a number that another machine rejects.
 // From then on the two machines read different numbers of a common stream. Conversions float64(x*y)

@@ -14,7 +14,7 @@
 //	m = key.Decrypt(c)
 //
 // A ciphertext is (1+mn) b^r mod n^2 with b = (-x^2)^n for a random x, and r of at
-// least [ExponentBits] bits. Powers of b come from a table. The owner of the key
+// least [ExponentBits] random bits. Powers of b come from a table. The owner of the key
 // encrypts and decrypts modulo the squares of the primes.
 //
 // A sum of ciphertexts reveals more to the owner of the key than the sum of the

@@ -68,7 +68,7 @@ func (s *Stream) NormFloat64() float64 {
 }
 
 // Normals fills dst with the same numbers as calls of NormFloat64, but faster. It fills the buffer
-// with only slightly more of the keystream than the numbers need.
+// with little more of the keystream than the numbers need, in multiples of atOnce bytes.
 func (s *Stream) Normals(dst []float64) {
 	for len(dst) > 0 {
 		if s.pos == s.end {
@@ -127,6 +127,6 @@ func (s *Stream) tail() float64 {
 // open returns a number in (0, 1].
 func (s *Stream) open() float64 { return float64(s.Uint64()>>11+1) * 0x1p-53 }
 
-// half returns x*x/2, rounded twice on every machine. In x*x/2 - t, a machine might fuse
+// half returns x*x/2 with x*x rounded on every machine. In x*x/2 - t, a machine might fuse
 // operations.
 func half(x float64) float64 { return float64(x*x) / 2 }

@@ -12,7 +12,7 @@ import (
 // BlockBytes is the size of the blocks that [Stream.Seek] counts.
 const BlockBytes = aes.BlockSize
 
-// bufferBytes is the number of bytes that one call of the cipher produces. It makes the overhead of
+// bufferBytes is the largest number of bytes that one call of the cipher produces. It makes the overhead of
 // a call small and fits the first-level cache.
 const bufferBytes = 1024
 

@@ -49,7 +49,7 @@ func (k *Key) Multiply(dst []byte, elements []Element) {
 }
 
 // double holds the factors that the encoding of twice a point needs. With the point's extended
-// coordinates, doubling gives x = e/g and y = h/f, up to the names.
+// coordinates, doubling gives x = e/f and y = g/h.
 type double struct {
 	e, f, g, h, eg, fh field.Element
 	inverse            field.Element // inverse of the result of factor; set by invert

@@ -6,5 +6,5 @@
 //	back, err := shamir.Combine(3, []uint16{5, 1, 2}, []shamir.Share{shares[4], shares[0], shares[1]})
 //
 // The holders' points are public, and the time depends on them. Secrets and shares
-// are only shifted, added and masked, so the time does not depend on them.
+// are only shifted, added, masked and multiplied by a constant, so the time does not depend on them.
 package shamir

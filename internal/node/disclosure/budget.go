@@ -20,8 +20,9 @@ import (
 // costs of all releases of noise over one table add up. A table is known by its name in the catalogue, by the file or
 // database that it is read from, and by the dictionary of its jobs. None of these depends on rows, so no refusal does.
 
-// BudgetError reports that a job's noise costs more than the privacy budget of its table has left. It depends on the
-// operator's policy and on earlier jobs, and not on the rows.
+// BudgetError reports that a job's noise costs more than the privacy budget of its table has left, that nobody knows
+// how much is left, or that the table has no budget. It depends on the operator's policy and on earlier jobs, and not
+// on the rows.
 type BudgetError struct {
 	Asked  privacy.Guarantee // guarantee that the job asks for
 	Budget privacy.Guarantee // budget of the table; zero if the policy has none
@@ -48,9 +49,10 @@ func (e *BudgetError) Error() string {
 
 // Reserve reserves the cost of noise that a session will disclose, and returns the release's ID. It is called before
 // the session begins. It returns a *BudgetError if the cost and everything that the table's jobs have spent or reserved
-// so far exceed the budget. [Ledger.Release] spends the reserved cost, and [Ledger.Abandon] gives it back. Reserving
-// for the same job again changes nothing. The list recorded holds the IDs of all noise that the audit record has as
-// released. If the ledger has not released one of them, Reserve notes that nobody knows how much was spent.
+// so far exceed the budget, if nobody knows how much they have spent, or if there is no budget. [Ledger.Release] spends
+// the reserved cost, and [Ledger.Abandon] gives it back. Reserving for the same job again changes nothing. The list
+// recorded holds the IDs of all noise that the audit record has as released. If the ledger has not released one of
+// them, Reserve notes that nobody knows how much was spent.
 func (l Ledger) Reserve(r method.Release, budget privacy.Guarantee, recorded []string) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
@@ -215,7 +217,8 @@ func (e *Entry) names() []string {
 	return append([]string{"table " + e.Table}, e.Known...)
 }
 
-// everywhere reports whether an entry of noise counts for every table: a note or a statement about unknown jobs.
+// everywhere reports whether an entry of noise counts for every table: a note or a statement about unknown jobs, or the
+// noise of a table without names.
 func (e *Entry) everywhere() bool { return e.Kind == method.ReleaseNoise && len(e.names()) == 0 }
 
 // of returns the entries of a table. An entry that shares one name with the table adds its other names, so a table that
@@ -291,8 +294,8 @@ func lostEntry(name string) *Entry {
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // Lose notes that jobs may have spent any part of the budgets, because the home does not know what it has released
-// since a backup. From then on all jobs with privacy are refused, until [Ledger.Settle]. It returns the ID of the note,
-// which belongs in the audit record.
+// since a backup. From then on further jobs with privacy are refused, until [Ledger.Settle]. It returns the ID of the
+// note, which belongs in the audit record.
 func (l Ledger) Lose() (id string, err error) {
 	if _, err := l.key(); err != nil {
 		return "", err
@@ -332,8 +335,8 @@ func drawName() (string, error) {
 }
 
 // Settle records how much unknown jobs have spent of every table's budget, and ends the effect of [Ledger.Lose]. Zero
-// says that they have spent nothing. Before that it calls may with the ID of the record, or "" for zero. If may returns
-// an error, Settle leaves the ledger as it was.
+// says that they have spent nothing. Before it ends the effect, it calls may with the ID of the record, or "" for zero.
+// If may returns an error, Settle leaves the ledger as it was.
 func (l Ledger) Settle(spent privacy.Guarantee, may func(id string) error) error {
 	if _, err := l.key(); err != nil {
 		return err

@@ -30,7 +30,7 @@ type comparison struct {
 	space  extsort.Store   // holds sorted digests while the release is compared
 	people persons         // people of the release's edition; nil before they are needed
 	heads  []head          // earlier releases of the same kind
-	others []head          // earlier releases of other kinds
+	others []head          // earlier releases of other kinds, without those of noise
 	models map[string]bool // jobs that released the same rows; see findModels
 	known  []bool          // for each row: whether an earlier release disclosed the same values; nil before loadRows
 	said   []string

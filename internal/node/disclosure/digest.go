@@ -15,14 +15,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Row holds the digests of one person and of all the person's released values.
+// Row holds the digests of one person, known by an id or by the row's place, and of all the person's
+// released values.
 type Row struct {
 	Person, Content [16]byte
-	Class           uint16  // in sums with labels, two bytes of the label's digest; else 0
+	Class           uint16  // in sums and models with labels, two bytes of the label's digest; else 0
 	Label           [8]byte // 8 bytes of the digest of the label that is released with the row; zero without a label
 	Weight          [8]byte // 8 bytes of the digest of the weight that is released with the row; zero without a weight
-	// Group is the digest of the row's person, if one person can have several ids. It is zero if
-	// each id is a person.
+	// Group is the digest of the row's person in sums and models, if one person can have several ids. It is
+	// zero in other kinds, and if each id is a person.
 	Group [16]byte
 }
 
@@ -103,7 +104,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 
 // digestReleased digests all released rows of an edition. An edition that is not in memory is read in
 // blocks; its digests take 66 bytes a row. The digests are needed only for comparisons with releases
-// that list single rows.
+// that list single rows, and for the bound on directions.
 func (d *digest) digestReleased(n int, place func(int) int) ([]Row, []Member, error) {
 	if d.Blocks == nil {
 		rows, more := d.digestRows(n, place)

@@ -6,15 +6,16 @@
 // this from an observer of both. So a release that differs from an earlier one over some of the same
 // rows waits until the operator has approved it. What counts as a difference depends on the kind:
 //
-//	rows      encoded (okra): other columns, label, scaling or fit; other values of the
-//	          same rows; people who are in released sums
+//	rows      encoded (okra): other columns, label, weights, scaling or fit; other values of the
+//	          same rows; people who are in released sums or models
 //	sums      of features (moments): fewer than 10 people more or less, or of a class; other
 //	          peers, columns or values of the same rows; people whose rows were released; the
 //	          same rows more than 20 times, or in more numbers than they have cells; a split
 //	          that the job chooses, each by itself
 //	models    that keepers open (sealed): fewer than 10 people more or less, or of a class; other
 //	          values of the same rows; people whose rows were released; the same rows more than
-//	          3 times, or in more numbers than a quarter of their cells
+//	          3 times, or in more numbers than a quarter of their cells; models are also
+//	          compared with sums, and sums with models
 //	products  of rows (gram): peers, columns, scaling, fit, values, rows
 //	phases    of rows (fdskl): as for products, and a bound on directions over all jobs
 //	fit       of a dictionary (jobs of kind Fit): other rows or peers
@@ -51,8 +52,8 @@
 // ID follows from the content of the release (such as kind, peers, columns, scaling, edition, or rows and
 // values), not from the job. Only the ID of noise also follows from the job, which pays for it. A crash
 // leaves each file as it was before or after, and no lock behind.
-// Checking a release without an edition takes 66 bytes of memory a row, and reads every release of its
-// kind. The people of editions are sorted on the disk and compared as streams. A ledger has at most
-// 1,024 releases of a kind. Releases of okra, and questions about a model, only add rows; each of them
-// is merged into one release.
+// Checking a release without an edition takes 66 bytes of memory a row, and reads every release. The
+// people of editions are sorted on the disk and compared as streams. A ledger has at most 1,024 releases
+// of a kind. Releases of okra, and questions about a model, only add rows; each of them is merged into
+// one release.
 package disclosure

@@ -22,17 +22,17 @@ type Entry struct {
 	Scale         string
 	Label         string
 	Weight        string                               // column of the weights that are released with the rows; "" for none
-	Split         string                               // description of the held-out rows if the job chooses them; "" if the party's key does
+	Split         string                               // in sums: description of the held-out rows if the job chooses them; else ""
 	Table         string                               // the table's name in the catalogue; "" in entries of earlier programs
 	Schema        string                               // digest of the job's schema, in hexadecimal digits; "" if the job has none
 	Fit           Fit                                  // the fit that prepared the released rows, or the released fit
 	Columns       []string                             // names of the released columns, ascending; nil if the table has no names
 	Width         int                                  // number of columns
 	Uses          []Use                                // uses of the rows, in the order of their release
-	Numbers       bool                                 // in sums: the labels are numbers to predict, not classes
+	Numbers       bool                                 // in sums and models: the labels are numbers, not classes
 	Edition       string                               // id of the edition whose rows are released; "" if the field Rows lists them
 	Number        int                                  // number of the edition
-	Out           string                               // description of the held-out rows of the edition; only in sums
+	Out           string                               // rows held out of the edition, if they matter for the kind; else ""
 	Study         string                               // hash of the study inside which the job lies; "" for none
 	Clear         []string                             // ids of editions that together with this one reveal nothing about one to nine people
 	Size          int                                  // number of rows of an edition
@@ -40,7 +40,7 @@ type Entry struct {
 	Rho           float64                              // in noise: the cost in zero-concentrated differential privacy; else 0
 	Epsilon       float64                              // in noise: epsilon of the job's guarantee; 0 if nobody knows it
 	Delta         float64                              // in noise: delta of the job's guarantee
-	Rows          []Row                                // one row for each person, ascending; empty for an edition
+	Rows          []Row                                // one row for each id or place, ascending; empty for an edition
 	More          []Member                             // second and further classes of people with several classes, ascending by person
 	editionPeople func(extsort.Store) (persons, error) // sorts the people of an edition; nil without an edition
 	loadEdition   func() ([]Row, []Member, error)      // digests the rows of an edition; nil after the first call
@@ -204,7 +204,7 @@ func (e *Entry) usedBy(model string) bool {
 	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
 }
 
-// compareRows orders rows by person, then by content and label.
+// compareRows orders rows by person, then by content, label and weight.
 func compareRows(a, b Row) int {
 	if c := bytes.Compare(a.Person[:], b.Person[:]); c != 0 {
 		return c

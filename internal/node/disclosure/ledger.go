@@ -80,8 +80,9 @@ const maxEntries = 1 << 10
 // Admit records that a release may be disclosed, and returns the release's ID. It is called before
 // a session begins. It returns a *HeldError if the operator must approve the release first, and a
 // *DirectionsError if rows would be disclosed in more directions than maxDirections (0 for any
-// number). If two different releases are admitted at once, one awaits approval. Admitting the same
-// job's release again changes nothing. A release that awaits approval is noted with the job that asks for it.
+// number). Of two releases that are admitted at once and reveal something together, the later one awaits
+// approval. Admitting the same job's release again changes nothing. A release that awaits approval is
+// noted with the job that asks for it.
 func (l Ledger) Admit(asker Asker, r method.Release, maxDirections int) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
@@ -245,8 +246,8 @@ func (l Ledger) isDisclosed(e *Entry, id string) bool {
 	return e.Fit.Values == "" || e.Fit.Values == before.Fit.Values
 }
 
-// ErrNotAdmitted reports that a release is neither admitted nor disclosed. Either its approval was
-// withdrawn, or another ledger admitted it.
+// ErrNotAdmitted reports that a release is neither admitted nor disclosed, or that only its fit was
+// disclosed. For example its approval was withdrawn, or another ledger admitted it.
 var ErrNotAdmitted = errors.New("release: the ledger has not admitted this release")
 
 // Release durably records that an admitted release is being disclosed. It does nothing if the

@@ -34,7 +34,7 @@ type Listed struct {
 	From     []string  // IDs of the earlier releases that Reveals is about
 	Earlier  []Earlier // the first of these releases, and of those that count towards an exceeded limit; none in old notes
 	Others   int       // number of such releases that Earlier leaves out
-	Table    string    // name of the table in the catalogue; "" in old notes
+	Table    string    // name of the table in the catalogue; "" in old notes, and if State is Released or Admitted
 	Epsilon  float64   // of noise: epsilon of the job's guarantee
 	Delta    float64   // of noise: delta of the job's guarantee
 	Askers   []Asker   // jobs that have asked for the release, the latest last; at least one if the release awaits approval
@@ -49,7 +49,7 @@ type Asker struct {
 
 // AskedBy returns, of the jobs that have asked for the release, the latest that the person might have submitted, and
 // true. If the person has certainly submitted none of them, it returns the latest job and false. Everybody might have
-// submitted a job about which nothing is known.
+// submitted a job about which nothing is known: such a job it returns for a release without askers.
 func (n Listed) AskedBy(who access.Person) (Asker, bool) {
 	if len(n.Askers) == 0 {
 		return Asker{}, true
@@ -98,9 +98,9 @@ func (n Listed) Learns() string {
 // These constants bound the notes about refused proposals, because a coordinator can propose any
 // number.
 const (
-	maxHeld   = 4                   // largest number of notes of one kind with the same peers
-	maxNotes  = 64                  // largest number of notes
-	noteKept  = 30 * 24 * time.Hour // age at which a note is removed
+	maxHeld   = 4                   // largest number of notes in state Held of one kind with the same peers
+	maxNotes  = 64                  // largest number of notes in state Held
+	noteKept  = 30 * 24 * time.Hour // age at which a note about a release that is not disclosed is removed
 	maxSaid   = 64                  // largest number of sentences in a note
 	maxPhrase = 4 << 10             // largest number of bytes in a sentence
 	maxFrom   = 16 * maxEntries     // largest number of earlier releases in a note

@@ -106,7 +106,8 @@ func (l Ledger) Closed(session string) error {
 	})
 }
 
-// Peers lists how many ids each peer has looked up, ascending by the peer's name.
+// Peers lists how many ids each peer has looked up, ascending by the peer's name. In open sessions it
+// counts the ids that the peer may still look up.
 func (l Ledger) Peers() ([]Peer, error) {
 	b, err := l.readBook()
 	b.fold(func(charge) bool { return true })

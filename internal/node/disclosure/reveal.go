@@ -45,7 +45,7 @@ func (e *Entry) meet(earlier *Entry) meeting {
 }
 
 // revealsSameSettings describes what two releases with equal settings reveal together. It returns
-// no sentence if they have no row in common, or the same rows with equal values, labels and weights.
+// no sentence if they have no row in common, or the same rows with equal values, labels, weights and fit.
 // Further rows of one model count as no difference, except in sums and models.
 func (e *Entry) revealsSameSettings(earlier *Entry, oneModel bool) []string {
 	m := e.meet(earlier)

@@ -11,7 +11,7 @@ import (
 )
 
 // The ledger compares releases of two editions of one table without their rows. It compares kinds,
-// editions, columns, labels, scales and peers. When the home made the editions, it found which
+// editions, columns, labels, weights, scales, fits, schemas and peers. When the home made the editions, it found which
 // people differ.
 
 // editionsOfOneTable reports whether both entries are of editions of the same table.

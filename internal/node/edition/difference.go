@@ -43,7 +43,7 @@ func (c *tallies[K]) add(v K, sure bool, n int) {
 	}
 }
 
-// few reports whether any of the tallies may concern only few people.
+// few reports whether any of the tallies may concern only few people. It is true after an overflow.
 func (c *tallies[K]) few() bool {
 	for _, t := range c.of {
 		if t.few() {
@@ -54,7 +54,8 @@ func (c *tallies[K]) few() bool {
 }
 
 // fewOthers reports whether only few people may have a number that is not the most frequent one. A
-// person with several numbers counts as possible in each, and so among the others.
+// person with several numbers counts as possible in each, and so among the others. It is true after an
+// overflow.
 func (c *tallies[K]) fewOthers() bool {
 	var total, most tally
 	for _, t := range c.of {

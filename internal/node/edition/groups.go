@@ -14,8 +14,8 @@ import (
 // people.
 const Least = 10
 
-// Element is a digest that identifies a person. In a table without people, it identifies a row by
-// its cells.
+// Element is a digest that identifies a person. In a table without ids, it identifies a row by its
+// cells.
 type Element [16]byte
 
 func compareElements(a, b Element) int { return bytes.Compare(a[:], b[:]) }
@@ -30,10 +30,11 @@ func Ascending[V any](of map[Element]V) []Known[V] {
 	return list
 }
 
-// Part describes an element in an edition: held out or in training, changed or unchanged.
+// Part describes an element in an edition: held out or in training, changed or unchanged. In the field
+// Later of a [Draft] it describes the rows of a person on the sides of a cut: see there.
 type Part struct {
 	Held    bool // true if held out, false if in training
-	Changed bool // true if the element's cells differ from those in the previous edition
+	Changed bool // true if the element's cells differ from its last ones under a dictionary of the table
 }
 
 // These codes say whether an edition lacks an element, trains on it or holds it out.

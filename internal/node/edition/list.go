@@ -57,7 +57,7 @@ type book struct {
 // tableState records which people the editions of a table tell apart.
 type tableState struct {
 	Known        string                      `json:"known"`            // digest of the rule that identifies people
-	People       string                      `json:"people,omitempty"` // ID of the groups of people; "" if the table has no ids
+	People       string                      `json:"people,omitempty"` // ID of the groups of people; "" without ids or editions
 	Dictionaries map[string]*dictionaryState `json:"dictionaries"`     // states of dictionaries by hash
 	Left         leavers                     `json:"left,omitzero"`
 }
@@ -67,8 +67,8 @@ type dictionaryState struct {
 	Labels []string `json:"labels"` // labels that the catalogue offered
 	ID     string   `json:"id"`     // ID of the item with the cells, or with the groups if the rows have no ids
 	Last   int      `json:"last"`   // greatest number of an edition
-	// Past is the ID of the item with the people in the editions. It is "" if an earlier program
-	// made the last edition.
+	// Past is the ID of the item with the people in the editions. It is "" if there is no edition yet,
+	// or if an earlier program made the last one.
 	Past string `json:"past,omitempty"`
 }
 
@@ -235,8 +235,8 @@ func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	return errors.Join(err, s.sweep(artifacts))
 }
 
-// begin writes an empty list before any other file. So if the file is missing later, the home knows
-// that the list was lost.
+// begin writes an empty list before any item. So if items are there later without the list, the home
+// knows that the list was lost.
 func (s Store) begin(artifacts *vault.Artifacts) error {
 	_, err := os.Stat(filepath.Join(s.Folder, "list"))
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -66,7 +66,7 @@ type pastEdition struct {
 	number int
 	count  int // number of people whose state differs in the next edition
 	// people yields these people, with their state in this edition. A person without columns was not in
-	// this edition. It is nil if the file has them.
+	// this edition. It is nil if the file has them, and in the last edition.
 	people People
 }
 
@@ -376,8 +376,8 @@ func encodePerson(w *wire.Writer, t *Person) {
 	}
 }
 
-// readPast reads a past that writeTo has written. It checks the people of the last edition, and reads
-// them again when they are needed.
+// readPast reads a past that writeTo has written. It checks the people of all editions, and reads them
+// again when they are needed.
 func readPast(open opener) (p *past, err error) {
 	err = reading(open, func(r *inPieces) error {
 		p = pastHead(r)

@@ -1,10 +1,11 @@
 // Package edition stores frozen copies of tables, called editions, and decides when a home may make
 // another edition. A home is a party's folder of keys, settings and data.
 //
-// Jobs see the newest edition of a table, never the table itself. A home makes a further edition only
-// if each group of people that the editions so far, and the new one, tell apart is empty or has at least
-// [Least] people. Editions tell apart who is in training, held out or gone, and whose cells have changed.
-// So no two jobs reveal anything about fewer people.
+// A job sees an edition of a table, never the table itself: the one that was the newest when the job first
+// read the table. A home makes a further edition only if each group of people that the editions so far,
+// and the new one, tell apart is empty or has at least [Least] people. Editions tell apart who is in
+// training, held out or gone, who is on which side of a cut, and whose cells have changed. So no two jobs
+// reveal anything about fewer people.
 //
 //	ID/rows    the rows as they were read, sorted, sealed under a key of the edition
 //	ID/held    which of the rows are held out
@@ -58,8 +59,8 @@ type Draft struct {
 	Labels []string // labels that the catalogue offers
 	// Rows yields the people in the edition, or the rows of a table without ids.
 	Rows Stream[Part]
-	// Later holds one division of the people for each day or number in Cuts. It says whether a
-	// person's rows lie before the day or number, after it, or both.
+	// Later holds one division of the people for each day or number in Cuts. Held says that a person has
+	// rows from the day or number on, Changed that the person has rows on both sides.
 	Later []Stream[Part]
 	// Cells yields the cells of each person. It is nil for a table without ids.
 	Cells Stream[Element]
@@ -116,9 +117,9 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 	return made, err
 }
 
-// past returns the record of the people in all editions so far. It returns an empty past if an
-// earlier program made the editions, because their people are unknown, or if the order of the columns
-// has changed.
+// past returns the record of the people in all editions so far. It returns an empty past if there is no
+// edition, if an earlier program made the last one, because its people are unknown, or if the order of
+// the columns has changed.
 func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*past, error) {
 	fresh := &past{columns: d.Columns, labels: d.Labels, byRows: d.Cells == nil}
 	if dictionary.Past == "" {
