@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Preparation turns frames of its schema into numbers. It fills gaps, transforms numbers, and
-// writes categories as columns of 0 and 1. It is immutable.
+// Preparation turns frames of its schema into numbers. It fills gaps, transforms numbers, and writes
+// categories as columns of 0 and 1, or ordered ones as one column of their ranks. It is immutable.
 type Preparation struct {
 	schema  Schema
 	columns []fitted

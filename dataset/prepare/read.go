@@ -47,7 +47,8 @@ type Table struct {
 }
 
 // Read reads a table row by row. Cells of columns that the table's description does not use are
-// never parsed. Errors are *dataset.SyntaxError with the line.
+// never parsed. Errors about the table are *dataset.SyntaxError; those about a row have its line. Errors of
+// from are returned unchanged.
 func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	r, err := t.open(from)
 	if err != nil {
