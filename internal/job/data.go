@@ -34,8 +34,8 @@ type Data struct {
 	Range      [2]float64 // range of numeric labels, from the dictionary; zero for any number
 	Weight     string     // column of the rows' weights in the training; "" for none
 	Weights    [2]float64 // range of the weights, from the dictionary; zero for any number
-	ID         string     // column of the row ids; "" for none
-	Group      string     // column of groups, whose rows are held out together; "" for none
+	ID         string     // column of the row ids; "" for none or, in a deployed job, for the catalogue's
+	Group      string     // column of groups, whose rows are held out together; "" as with ID
 	Features   int        // number of columns besides label and id; 0 for all columns of the source
 	// Schema describes the columns that the job uses. Nil means that all columns are numbers
 	// without gaps.
@@ -80,11 +80,11 @@ type Source struct {
 	ID OwnID
 }
 
-// Partition describes how one source is divided among parties.
+// Partition describes how one source is divided among parties, or how the tables of the parties relate.
 type Partition struct {
 	By Direction
-	// Parties lists the parties that share the rows or columns. In a partition by devices it lists
-	// the devices of a deployed job.
+	// Parties lists the parties that share the rows or columns; it is nil if Sources names them. In a
+	// partition by devices it lists the devices of a deployed job.
 	Parties []string
 	// Skew is the concentration of a Dirichlet label skew between the parties. Smaller values give
 	// more uneven shares. 0 gives equal shares, with the same mix of classes if the labels are classes

@@ -45,7 +45,7 @@ type Comparison string
 const (
 	Pooled Comparison = "pooled" // the same learner on all data, which shows the cost of privacy
 	Alone  Comparison = "alone"  // one learner for each party's own data, which shows the gain from joining
-	Curve  Comparison = "curve"  // the same protocol with other numbers of directions (moments) or bins (secvm)
+	Curve  Comparison = "curve"  // the same learning with other numbers of directions (moments) or bins (secvm)
 	// ExactKernel is a learner with the exact kernel that fdskl's random features approximate. It
 	// shows the cost of the approximation.
 	ExactKernel Comparison = "exact-kernel"
@@ -144,8 +144,8 @@ func (j *Job) OwnWord() error {
 	return nil
 }
 
-// Played returns the reason why only one process with all parties can run the job, or nil. It
-// ignores a dictionary inside the job, because operators can approve that.
+// Played returns the reason why only one process with all parties can run the job, or nil. It ignores
+// descriptions of tables in the job ([Job.OwnWord]), because operators can approve those.
 func (j *Job) Played() error {
 	if why := j.undeployable(); why != "" {
 		return errors.New("job: " + why)

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// Types of columns beside those of package prepare. A column of Text has free text. An Empty column
-// has no values. An Unreadable column holds other columns, lists or unknown values.
+// Types of columns beside those of package prepare. A column of Text has free text. An Empty column has no
+// values. An Unreadable column holds other columns, lists, or values of an unsupported type or compression.
 const (
 	Text       prepare.Type = "text"
 	Empty      prepare.Type = "empty"
@@ -91,7 +91,7 @@ type Table struct {
 const (
 	MaxDistinct = 1 << 16
 	MaxProblems = 50
-	perColumn   = 10 // number of problems that are listed for one column
+	perColumn   = 10 // number of words like gaps, and of misfits, that are listed one by one for a column
 )
 
 // Asked holds the arguments of Read.

@@ -1,5 +1,5 @@
 // Package refused holds job files that Mercer refuses, each with its error text. Tests pass them to
-// the reader, and docs/job.md prints them. The program itself does not link the package.
+// the reader or to a command, and docs/job.md prints them. The program itself does not link the package.
 package refused
 
 import (
