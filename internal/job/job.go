@@ -43,7 +43,7 @@ type Comparison string
 
 // The comparisons.
 const (
-	Pooled Comparison = "pooled" // the same learner on all data, which shows the cost of privacy
+	Pooled Comparison = "pooled" // the same learner (in secvm, svc) on all data, which shows the cost of privacy
 	Alone  Comparison = "alone"  // one learner for each party's own data, which shows the gain from joining
 	Curve  Comparison = "curve"  // the same learning with other numbers of directions (moments) or bins (secvm)
 	// ExactKernel is a learner with the exact kernel that fdskl's random features approximate. It

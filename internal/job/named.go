@@ -234,7 +234,8 @@ type Demands struct {
 	// Check refuses a job whose other sections contradict the settings. It also sets the defaults
 	// that depend on these sections.
 	Check func(*Job, *section.Place) error
-	// Limits holds the numbers that an operator's policy limits, by their keys in the job file.
+	// Limits holds the numbers that an operator's policy limits: "max_ids", and "directions" for the number
+	// of random features.
 	Limits map[string]int
 	// Labelled is the number of parties that hold labels in a partition by columns, counted from
 	// the first party. 0 means one.
