@@ -19,7 +19,7 @@ import (
 // Variable is the name of the environment variable that holds the path of the data folder.
 const Variable = "MERCER_DATA"
 
-// siblingFolder is the path of the data folder beside a checkout of the project.
+// siblingFolder is the path of the data folder beside a checkout of the project, from the checkout's root.
 const siblingFolder = "../shared/data"
 
 // Bundled is the prefix of the names of data sets inside the program. Generated is the prefix of
@@ -63,8 +63,8 @@ type Library struct{ folder string }
 // New returns a library with the given data folder; "" means no data folder.
 func New(folder string) Library { return Library{folder: folder} }
 
-// Folder returns the path of the data folder. It is the path that the environment variable holds,
-// or else the folder beside a checkout of the project. It returns "" if there is neither.
+// Folder returns the path of the data folder. It is the path that the environment variable holds or, in the
+// root of a checkout of the project, the folder beside the checkout. It returns "" if there is neither.
 func Folder(env func(string) string) string {
 	if f := env(Variable); f != "" {
 		return f

@@ -325,7 +325,7 @@ func (v textFor) Encode() *yaml.Node {
 
 func (v textFor) Form() string { return section.Text{}.Form() }
 
-// labelColumns reads and writes a dictionary's map from label column to classes.
+// labelColumns reads and writes a dictionary's map from label column to description.
 type labelColumns struct{ *Dictionary }
 
 func (v labelColumns) Decode(key string, n *yaml.Node) error {

@@ -12,7 +12,7 @@ type WeightColumn struct {
 	Range [2]float64 // least and greatest weight; zero for any
 }
 
-// weightColumns reads and writes a dictionary's map from weight column to range.
+// weightColumns reads and writes a dictionary's map from weight column to description.
 type weightColumns struct{ *Dictionary }
 
 func (v weightColumns) Decode(key string, n *yaml.Node) error {

@@ -64,8 +64,7 @@ func (q Query) Open(ctx context.Context) (Rows, error) {
 	return l, nil
 }
 
-// errNoColumns refuses a statement that returns no rows, because such a statement can only change
-// the database.
+// errNoColumns refuses a statement without columns, because it gives no table and could change the database.
 var errNoColumns = errors.New("the query returns no columns; write one SELECT")
 
 // maxRow is the largest size of a row that is read from a database, in bytes; a row of more than 64 columns
