@@ -197,8 +197,8 @@ type labeller struct {
 	among []string          // allowed classes; nil allows all
 }
 
-// MaxLabelBytes is the largest size of a label in bytes. A file of a model
-// cannot hold a longer name of a class.
+// MaxLabelBytes is the largest size in bytes of a label that is not a number. A file of a model cannot hold a
+// longer name of a class.
 const MaxLabelBytes = 1 << 10
 
 var errLongLabel = fmt.Errorf("has more than the %d bytes that a class can have; write a shorter name", MaxLabelBytes)
