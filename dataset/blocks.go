@@ -17,7 +17,7 @@ type Blocks interface {
 	Next() (*Set, error)
 }
 
-// blockCells is the largest count of numbers in a block. They take 32 MiB.
+// blockCells is the largest count of numbers in a block of several rows. They take 32 MiB.
 const blockCells = 1 << 22
 
 // rowsOfBlock returns the number of rows of a block of a table with some columns: as many as asked
@@ -25,8 +25,8 @@ const blockCells = 1 << 22
 func rowsOfBlock(asked, columns int) int { return max(1, min(asked, blockCells/max(1, columns))) }
 
 // OpenBlocks returns the rows of a table in blocks of the given number of rows; the last block can be
-// shorter. A block holds at most 2^22 numbers, so the blocks of a wide table have fewer rows than asked
-// for. Format, values and errors are those of [Read], for a CSV text and for a parquet file; other
+// shorter. A block of several rows holds at most 2^22 numbers, so the blocks of a wide table have fewer rows
+// than asked for. Format, values and errors are those of [Read], for a CSV text and for a parquet file; other
 // formats are refused. OpenBlocks differs from Read in these things. The cells are float64. A table can
 // hold more than [MaxCells] numbers. OpenBlocks does not look for equal ids, because that would need all
 // ids in memory. Sets from a parquet file have Lines. Of a parquet file with several faults, which

@@ -108,9 +108,8 @@ func (s *csvSource) skipSeparator(b *bufio.Reader) (rune, error) {
 	return separator, nil
 }
 
-// checkLineEnds refuses a text whose lines end with a carriage return only, as in Excel's format
-// CSV (Macintosh).
-// It ignores an error of b, because the next read from b returns the error again.
+// checkLineEnds refuses a text whose lines end with a carriage return only, as in Excel's format CSV
+// (Macintosh). It ignores an error of b, because the next read from b returns the error again.
 func (s *csvSource) checkLineEnds(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
 	if at := bytes.IndexByte(head, '\r'); at >= 0 && at < len(head)-1 && bytes.IndexByte(head, '\n') < 0 {

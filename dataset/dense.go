@@ -9,8 +9,9 @@ import (
 // Dense is a table that stores every cell as a float64.
 type Dense struct{ cells dense[float64] }
 
-// Dense32 is a table that stores every cell as a float32, in half the memory of a Dense. Readers
-// choose Dense32 if float32 holds every cell exactly, as for pixels and for data stored as float32.
+// Dense32 is a table that stores every cell as a float32, in half the memory of a Dense. Readers of arrays and
+// parquet files choose Dense32 if float32 holds every value of the stored types exactly. Images always become a
+// Dense32, and CSV text a Dense.
 type Dense32 struct{ cells dense[float32] }
 
 // NewDense returns a table that shares the data of m. It panics if m's data are too short for its
@@ -27,10 +28,12 @@ func (d *Dense) Subset(rows []int) Table { return &Dense{d.cells.choose(rows)} }
 // Subset returns the given rows without copying them.
 func (d *Dense32) Subset(rows []int) Table { return &Dense32{d.cells.choose(rows)} }
 
-// Columns returns the given columns. It copies them unless they are adjacent and no rows were stacked.
+// Columns returns the given columns. It copies them unless they are adjacent, in ascending order, and no rows
+// were stacked.
 func (d *Dense) Columns(cols []int) Table { return &Dense{d.cells.narrow(cols)} }
 
-// Columns returns the given columns. It copies them unless they are adjacent and no rows were stacked.
+// Columns returns the given columns. It copies them unless they are adjacent, in ascending order, and no rows
+// were stacked.
 func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.cells.narrow(cols)} }
 
 // Matrix returns the cells as a matrix of Rows x Cols. It copies a table whose rows were stacked, or

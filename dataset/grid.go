@@ -31,8 +31,8 @@ const noGrid = -1
 
 func (a axis) varies() bool { return a.levels != 0 }
 
-// GridColumns counts the columns of t that vary, and the varying columns that are on a grid. A grid
-// has at most 2^16 levels, and values lie on it within 10^-9 of the column's range.
+// GridColumns counts the varying columns of t that are on a grid, and all columns that vary. A grid has at
+// most 2^16 levels, and values lie on it within 10^-9 of the column's range and the rounding of float64.
 func GridColumns(t Table) (onGrid, varying int) { return countGrids(measureAll(t)) }
 
 func countGrids(axes []axis) (onGrid, varying int) {

@@ -245,8 +245,8 @@ func (a *album) row(f *imageFile, i int, dst []float32) error {
 	return nil
 }
 
-// greyOf returns the luma of img. Grey images, and JPEG's colour images, which store their luma,
-// are not copied.
+// greyOf returns the luma of img. Grey images, and JPEG images in YCbCr, which store their luma, are not
+// copied.
 func greyOf(img image.Image) image.Image {
 	switch m := img.(type) {
 	case *image.Gray, *image.Gray16:

@@ -22,8 +22,8 @@ func Targets(labels []string) ([]float64, error) {
 	return targets, nil
 }
 
-// Targets converts the labels to the target numbers of a regression. The error names the set, and the
-// line of a label that is not a finite number, or that exceeds [MaxMagnitude].
+// Targets converts the labels to the target numbers of a regression. The error names the set, and the line
+// (without Lines, the row) of a label that is not a finite number, or that exceeds [MaxMagnitude].
 func (s *Set) Targets() ([]float64, error) {
 	targets, row, err := targetsOf(s.Labels)
 	if err != nil {
@@ -189,15 +189,16 @@ func rowsByClass(labels []string) [][]int {
 }
 
 // labeller converts labels to canonical form, so that "+1", "1" and "1.0" are the same class. It
-// copies each class name once, so that the lines of the text are not kept in memory.
+// copies the name of each class, so that the lines of the text are not kept in memory: once for each of the
+// first mostKnown classes, and in every row for others.
 type labeller struct {
 	known map[string]string // canonical form of each known label
 	gaps  bool              // whether an empty label is allowed; it means no label
 	among []string          // allowed classes; nil allows all
 }
 
-// MaxLabelBytes is the largest size of a label in bytes. A file of a model
-// cannot hold a longer name of a class.
+// MaxLabelBytes is the largest size in bytes of a label that is not a number. A file of a model cannot hold a
+// longer name of a class.
 const MaxLabelBytes = 1 << 10
 
 var errLongLabel = fmt.Errorf("has more than the %d bytes that a class can have; write a shorter name", MaxLabelBytes)

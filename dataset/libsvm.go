@@ -10,7 +10,7 @@ import (
 // LIBSVMOptions holds the settings for reading LIBSVM text.
 type LIBSVMOptions struct {
 	Name string // name of the text in messages
-	// Columns is the number of columns; 0 means the largest index in the text. To read a test set,
+	// Columns is the number of columns; 0 means as many as the largest index in the text requires. To read a test set,
 	// give the number of columns of the training set, because the text of the test set can have a smaller
 	// largest index.
 	Columns int

@@ -33,8 +33,9 @@ func (f NumberForm) decimal() byte {
 	return f.Decimal
 }
 
-// Parse reads a finite decimal number. It is stricter than [strconv.ParseFloat]. It refuses signs
-// between thousands that do not separate groups of three digits.
+// Parse reads a finite decimal number. Unlike [strconv.ParseFloat] it refuses hexadecimal digits, underscores,
+// NaN and Inf. It also refuses signs between thousands that do not separate groups of three digits. It accepts
+// the typographic minus sign.
 func (f NumberForm) Parse(s string) (float64, error) {
 	plain, ok := f.ungroup(strings.ReplaceAll(s, minusSign, "-"))
 	if !ok {

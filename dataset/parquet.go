@@ -33,13 +33,13 @@ type ParquetOptions struct {
 // repeated columns, dates and nulls are refused with the column's name, unless the column is not
 // used. The index that pandas adds (__index_level_0__) is skipped unless it is label or id. The
 // table is a Dense32 if float32 holds every value of all features' types (FLOAT, FLOAT16, BOOLEAN
-// and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded. Errors are
+// and integers of 8 or 16 bits), else a Dense; integers beyond 2^53 are rounded. Errors are
 // *SyntaxError.
 //
 // The decoder is this package's own. It refuses pages of more than 256 MiB. It also refuses a file
 // whose footer gives more than 2^24 numbers, if these are more than 1,024 numbers for each byte of
-// the file. It holds in memory the table, the file's footer, one page, and up to 8 bytes for each
-// value of the page.
+// the file. It holds in memory the table, the file's footer, one page with its dictionary, and some
+// 24 bytes at most for each value of the page.
 func ReadParquet(r io.ReaderAt, size int64, o ParquetOptions) (*Set, error) {
 	return readParquet(r, size, o, defaultLimits())
 }
@@ -210,7 +210,8 @@ func inRow(err error, row int) error {
 	return fmt.Errorf("%w in row %d; correct the cell or drop the row", err, row+1)
 }
 
-// parquetCell holds two decoders of a column's values: one for numbers and one for labels.
+// parquetCell holds two decoders of a column's values: one for numbers, which is nil for texts, and one for
+// labels.
 type parquetCell struct {
 	number func([]byte) float64
 	label  func([]byte) (string, error)

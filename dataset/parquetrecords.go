@@ -71,8 +71,8 @@ func (r *readableRecords) Next() (Record, error) {
 // 0, days have the form 2024-03-01, times the form 09:30:00, and timestamps in UTC the form
 // 2024-03-01T09:30:00, without fractions of a second. Nulls and NaN are empty. The index that
 // pandas adds is a column only if the list asked contains the name of the index. The reader holds
-// in memory one page and one dictionary of each column that is read. Errors are *SyntaxError; the line of an error is
-// the row, from 1.
+// in memory one page and one dictionary of each column that is read. Errors of OpenParquet and of Next are
+// *SyntaxError; the line of an error is the row, from 1.
 func OpenParquet(name string, r io.ReaderAt, size int64, asked []string) (Records, error) {
 	return openParquet(name, r, size, asked, defaultLimits())
 }

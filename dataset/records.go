@@ -28,7 +28,7 @@ type Delimited interface {
 	Delimiter() rune
 }
 
-// Record is one row of text, with one trimmed field for each column.
+// Record is one row of text, with one field for each column. Fields from CSV and parquet files are trimmed.
 type Record struct {
 	Line   int // line of the text, from 1; in formats without lines, the number of the row
 	Fields []string

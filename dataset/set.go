@@ -16,7 +16,7 @@ import (
 // the same column names, if they have names. Either all sets have labels or none has; the same
 // holds for ids, groups, cells to cut at and weights. Dense sets of one precision share their rows with the
 // result; sparse sets give a sparse set; sets of [Typed] tables give such a set; any mixture is copied into
-// float64. Append does not check that the ids of the sets
+// float64. The result has no Lines, Filled and Unlabelled. Append does not check that the ids of the sets
 // differ; Validate does.
 func Append(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
@@ -341,7 +341,7 @@ type Set struct {
 	// a set do not repeat it.
 	Unlabelled int
 	X          Table
-	Labels     []string // class names, or numbers as text
+	Labels     []string // class names, or numbers as text; "" for a row without a label
 	IDs        []string
 	Columns    []string // column names, or nil
 	Groups     []string // group of each row; a group, such as a patient's rows, is held out together

@@ -93,8 +93,8 @@ var (
 	errTooLarge  = errors.New("is too large for a 64-bit float")
 )
 
-// parseNumber reads a finite decimal number. It is stricter than
-// strconv.ParseFloat, which also takes hexadecimal, underscores, NaN and Inf.
+// parseNumber reads a finite decimal number. Unlike strconv.ParseFloat it takes no hexadecimal digits,
+// underscores, NaN and Inf, but it takes the typographic minus sign.
 func parseNumber(s string) (float64, error) {
 	if s == "" {
 		return 0, errEmpty
@@ -149,8 +149,7 @@ type Typed interface {
 // Quote formats foreign text for a message as one short, printable line.
 func Quote(s string) string { return quote(s) }
 
-// ParseNumber reads a finite decimal number with the given decimal sign. It is stricter than
-// [strconv.ParseFloat].
+// ParseNumber reads a finite decimal number with the given decimal sign, like [NumberForm.Parse].
 func ParseNumber(s string, decimal byte) (float64, error) {
 	return NumberForm{Decimal: decimal}.Parse(s)
 }

@@ -30,7 +30,8 @@ func Bells(rows, columns int, density float64) (*dataset.Set, error) {
 }
 
 // Marks returns random rows like [Bells], with ones in place of the normal numbers. A one stands
-// for the presence of a word or a property. The density must be below 1.
+// for the presence of a word or a property. The density must leave at least one column of each row without a
+// one.
 func Marks(rows, columns int, density float64) (*dataset.Set, error) {
 	if filled, err := filledOf(rows, columns, density); err == nil && filled == columns {
 		return nil, errors.New("dataset/generated: this density fills every column, so all rows would be equal; choose a lower density or more columns")

@@ -21,8 +21,8 @@ type Blocks struct {
 var _ dataset.Blocks = (*Blocks)(nil)
 
 // OpenBlocks returns the rows of a table in blocks of at most the given number of rows, with the
-// values and the errors of [Read]. It does not look for equal ids, because that would need all ids in
-// memory; see [RepeatedID].
+// values and the errors of [Read]. But it bounds only the cells of a block, and it does not look for equal
+// ids, because that would need all ids in memory; see [Table.RepeatedID].
 func OpenBlocks(from dataset.Records, t Table, rows int) (*Blocks, error) {
 	if rows < 1 {
 		return nil, t.refuse(0, fmt.Errorf("blocks of %d rows cannot be read; choose at least 1", rows))

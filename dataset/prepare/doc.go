@@ -10,6 +10,7 @@
 //	scale                                   by Preparation.Offset and Factor; one-hot columns are not scaled
 //
 // A preparation is fitted on training rows: by [FitAlone] if one party has all rows of a column,
-// or by [Plan.Vector] and [Plan.Fit] from sums of integers over several parties. The names of
-// prepared columns are scikit-learn's: sex_F, creatinine_missing.
+// or by [Plan.Vector] and [Plan.Fit] from sums of integers over several parties. The columns of
+// categories have scikit-learn's names, such as sex_F. Columns that mark gaps have names such as
+// creatinine_missing.
 package prepare

@@ -11,8 +11,8 @@ import (
 )
 
 // Frame is a table of typed cells, each of which is a value or a gap. It is a [dataset.Typed]: its
-// codes are numbers, days, 0 and 1, or indices of categories; NaN is a gap, and -1 a word that is
-// no category.
+// codes are numbers, parts of dates, 0 and 1, or indices of categories or words; NaN is a gap, and -1 a word
+// that is no category.
 type Frame struct {
 	schema Schema
 	words  [][]string // words by code, for each column with agreed categories

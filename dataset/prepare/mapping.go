@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Mapping describes the differences between a party's own file and the schema. Only the party
-// writes it: no job changes it, and it never leaves the party.
+// Mapping describes the differences between a party's own file and the schema. In a federation, only the
+// party writes it: no job changes it, and it never leaves the party. A job for simulate contains the mappings.
 type Mapping struct {
 	CSV     CSV               `yaml:"csv,omitempty"`
 	Columns map[string]Theirs `yaml:"columns,omitempty"` // keys are the file's own column names
@@ -316,8 +316,8 @@ func (t Table) find(columns, names []string, name, what string) (field, error) {
 	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
 }
 
-// UnlikeError reports a table that lacks a column of the schema or has it in another unit. Its text
-// uses the file's column names and is for the table's owner.
+// UnlikeError reports a table that lacks a column of the schema, or whose catalogue entry does not fit the
+// column, such as by its unit. Its text uses the file's column names and is for the table's owner.
 type UnlikeError struct {
 	Column string // name of the column in the schema
 	Like   string // the table's name that differs from Column only by case, blanks or Unicode form, or ""

@@ -151,10 +151,10 @@ func (p *Plan) words(j int) int {
 // Entries returns the length of a vector. It is 0 if parties have nothing to add up.
 func (p *Plan) Entries() int { return len(p.entries) }
 
-// Vector returns a party's entries over its training rows. If a word occurs in fewer than [Least]
-// rows, it is counted as the commonest word or as the category "other". Fewer than Least deviating numbers of an
-// otherwise constant column are counted as its commonest number. Vector refuses a column in
-// which the party has too few values.
+// Vector returns a party's entries over its training rows. If a word occurs in fewer than [Least] rows, it is
+// counted as the commonest word or, as a part of "other", not at all. Fewer than Least deviating numbers of an
+// otherwise constant column are counted as its commonest number. Vector refuses a column in which the party has
+// too few values.
 func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
 	cells := p.masks(f, rows)
 	v := make([]int64, len(p.entries))

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Preparation turns frames of its schema into numbers. It fills gaps, transforms numbers, and
-// writes categories as columns of 0 and 1. It is immutable.
+// Preparation turns frames of its schema into numbers. It fills gaps, transforms numbers, and writes
+// categories as columns of 0 and 1, or ordered ones as one column of their ranks. It is immutable.
 type Preparation struct {
 	schema  Schema
 	columns []fitted
@@ -21,7 +21,7 @@ type Preparation struct {
 	Offset, Factor []float64
 }
 
-// fitted holds a column's values that are fitted on training rows.
+// fitted holds a column's values that are fitted on training rows, or that the schema gives.
 type fitted struct {
 	fill       float64 // code that fills gaps; the code of a gap if gaps are not filled
 	categories []string
@@ -30,8 +30,8 @@ type fitted struct {
 // Schema returns the descriptions of the columns before they are prepared.
 func (p *Preparation) Schema() Schema { return p.schema }
 
-// Fitted returns what training rows decided about a column of the schema: the code that fills gaps,
-// which is NaN if gaps are not filled, and the categories.
+// Fitted returns what training rows, or the schema itself, decided about a column of the schema: the code that
+// fills gaps, which is NaN if gaps are not filled, and the categories.
 func (p *Preparation) Fitted(column int) (fill float64, categories []string) {
 	return p.columns[column].fill, p.columns[column].categories
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// CheckPublic returns an error that names the first column whose preparation depends on other rows,
-// or whose cells can be refused. Differential privacy admits neither: a value that parties fit on
-// rows, and a refused table, tell about one row.
+// CheckPublic returns an error that names the first column whose preparation depends on other rows, or that
+// refuses gaps, numbers outside its range or words outside its categories. Differential privacy admits
+// neither: a value that parties fit on rows, and a refused table, tell about one row.
 func (s Schema) CheckPublic() error {
 	for j := range s {
 		if err := s[j].checkPublic(); err != nil {
@@ -56,11 +56,13 @@ func (p *Preparation) ScaledByRange() bool {
 	return public.scaleByRange() == nil && slices.Equal(p.Offset, public.Offset) && slices.Equal(p.Factor, public.Factor)
 }
 
-// withinAlways reports whether every date is inside the column's range.
+// withinAlways reports whether every date is inside the usual range of the column, 1 to 12 for months or 0 to 6
+// for weekdays.
 func (c *Column) withinAlways() bool { return c.Type == Date && (c.As == Month || c.As == Weekday) }
 
 // Longest returns an upper bound of the Euclidean length of a prepared row, which follows from the
-// schema and the scaling alone. Every number must have a range; see [Schema.CheckPublic].
+// schema and the scaling alone. The scaling is Unscaled or Ranged, and every number must have a range; see
+// [Schema.CheckPublic].
 func (s Schema) Longest(scaling Scaling) (float64, error) {
 	squares := 0.0
 	for j := range s {

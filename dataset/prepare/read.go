@@ -39,7 +39,7 @@ type Table struct {
 	Features []string
 	// New marks rows to predict, which can lack columns of the training table other than features:
 	// Mapping then describes or drops columns that the table need not have. Each row needs a
-	// prediction, so a gap is refused in a column where training leaves out rows with a gap.
+	// prediction, so an empty cell is refused in a column where training leaves out rows with a gap.
 	New bool
 	// Absent allows a table to lack columns if the schema fills their gaps. Each cell of such a
 	// column then counts as a gap.
@@ -47,7 +47,8 @@ type Table struct {
 }
 
 // Read reads a table row by row. Cells of columns that the table's description does not use are
-// never parsed. Errors are *dataset.SyntaxError with the line.
+// never parsed. Errors about the table are *dataset.SyntaxError; those about a row have its line. Errors of
+// from are returned unchanged.
 func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	r, err := t.open(from)
 	if err != nil {
@@ -437,7 +438,8 @@ func foldCategories(categories []string) map[string]string {
 	return folded
 }
 
-// errNoAnswer refuses a gap in a row to predict, in a column for which training leaves out rows with a gap.
+// errNoAnswer refuses an empty cell in a row to predict, in a column for which training leaves out rows with a
+// gap.
 var errNoAnswer = errors.New("is empty, and the job uses no row with a gap in this column; fill the cell, or remove the row from the new table")
 
 var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add a fill such as \"missing: median\" to the schema")

@@ -173,8 +173,8 @@ const (
 	otherName   = "other"
 )
 
-// Describe returns a line for each column about the allowed cells and their preparation. The lines
-// contain fills and agreed categories, which are fitted on training rows.
+// Describe returns a line for each column about the allowed cells and their preparation. The lines contain
+// fills and categories, also those that are fitted on training rows.
 func (p *Preparation) Describe() []string {
 	lines := make([]string, len(p.schema))
 	for j := range p.schema {

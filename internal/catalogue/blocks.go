@@ -29,7 +29,8 @@ var _ dataset.Blocks = (*Blocks)(nil)
 // Blocks returns the rows of a source in blocks of at most the given number of rows. The source is a
 // CSV or parquet file, several of them joined by " + " ([Library.Load]), or a pattern of files in one
 // folder (shards/*.parquet), which are read in the order of their names. Each file must have the
-// columns of the first one, in any order. Values and errors are those of [dataset.OpenBlocks].
+// columns of the first one, in any order. Values, and errors within a file, are those of
+// [dataset.OpenBlocks].
 func (l Library) Blocks(ref string, c Columns, rows int) (*Blocks, error) {
 	b := &Blocks{columns: c, rows: rows}
 	for _, one := range strings.Split(ref, stackSeparator) {

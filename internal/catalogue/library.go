@@ -19,7 +19,7 @@ import (
 // Variable is the name of the environment variable that holds the path of the data folder.
 const Variable = "MERCER_DATA"
 
-// siblingFolder is the path of the data folder beside a checkout of the project.
+// siblingFolder is the path of the data folder beside a checkout of the project, from the checkout's root.
 const siblingFolder = "../shared/data"
 
 // Bundled is the prefix of the names of data sets inside the program. Generated is the prefix of
@@ -29,8 +29,8 @@ const (
 	Generated = "generated:"
 )
 
-// Error explains why a source cannot be used. Its text begins with the name that the user gave,
-// like the errors of readers and of job files.
+// Error explains why a source cannot be used. Its text begins with the name that the user gave, or with
+// the path that was found by the name, like the errors of readers and of job files.
 type Error struct {
 	Source  string
 	Problem string // the fault, and what to do about it
@@ -42,7 +42,7 @@ func (e *Error) Error() string { return e.Source + " " + e.Problem }
 func (e *Error) Unwrap() error { return e.Err }
 
 // Columns says which columns of a table hold the labels, the ids and the features. If the name of the
-// labels or of the ids is empty, the reader chooses the column; see [dataset.CSVOptions].
+// labels or of the ids is empty, the reader chooses the column, or none; see [dataset.CSVOptions].
 type Columns struct {
 	Label string
 	ID    string
@@ -63,8 +63,8 @@ type Library struct{ folder string }
 // New returns a library with the given data folder; "" means no data folder.
 func New(folder string) Library { return Library{folder: folder} }
 
-// Folder returns the path of the data folder. It is the path that the environment variable holds,
-// or else the folder beside a checkout of the project. It returns "" if there is neither.
+// Folder returns the path of the data folder. It is the path that the environment variable holds or, in the
+// root of a checkout of the project, the folder beside the checkout. It returns "" if there is neither.
 func Folder(env func(string) string) string {
 	if f := env(Variable); f != "" {
 		return f
@@ -144,7 +144,7 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// Missing reports whether a file that ref names does not exist.
+// Missing reports whether a file that ref names does not exist. It knows no bundled or generated sets.
 func (l Library) Missing(ref string) bool {
 	return slices.ContainsFunc(strings.Split(ref, stackSeparator), func(one string) bool {
 		if isPattern(one) {
@@ -406,7 +406,7 @@ func onlyTable(path string, info fs.FileInfo) (string, error) {
 	return filepath.Join(path, filepath.FromSlash(tables[0].Name)), nil
 }
 
-// holdsImages reports whether a folder contains an image, at any depth.
+// holdsImages reports whether a folder contains an image, at any depth, among its first maxFiles entries.
 func holdsImages(folder string) bool {
 	found, files := false, 0
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
@@ -420,7 +420,8 @@ func holdsImages(folder string) bool {
 	return found && (err == nil || errors.Is(err, fs.SkipAll))
 }
 
-// Ratings reads a source of ratings. ref is the path of a file or a name in the data folder.
+// Ratings reads a source of ratings. ref is the path of a file, or a name in the data folder; a folder with
+// one table means that table.
 func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 	path, err := l.Find(ref)
 	if err != nil {

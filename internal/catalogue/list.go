@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
-// Entry is a source that can be loaded by its name. Rows and Columns are zero if they are unknown
-// without reading the whole file.
+// Entry is a source that can be loaded by its name. Rows and Columns are zero for files and folders, whose
+// cells [Library.List] does not read.
 type Entry struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
@@ -36,8 +36,8 @@ const (
 	maxFiles = 100_000
 )
 
-// List returns the bundled sets, followed by the tables and the folders of images in the data
-// folder, sorted by name. For a folder of images it gives the number of classes.
+// List returns the bundled sets and then the tables and the folders of images in the data folder, each of
+// the two sorted by name. For a folder of images it gives the number of classes.
 func (l Library) List() ([]Entry, error) {
 	var entries []Entry
 	for _, name := range bundled.Names() {
@@ -61,7 +61,7 @@ func (l Library) List() ([]Entry, error) {
 }
 
 // tablesIn returns the tables of a folder, down to the given depth. It also returns the folders of
-// images: each of their sub-folders is a class.
+// images: those with a sub-folder that is a class (isClass).
 func tablesIn(folder string, depth int) ([]Entry, error) {
 	var tables []Entry
 	files := 0
@@ -138,8 +138,7 @@ func tooMany(files int) error {
 	return errors.New("it holds too many files")
 }
 
-// isTable reports whether a file is a table. The suffix of its name decides, or else its first
-// line.
+// isTable reports whether a file is a table. Its name decides, or else its first line.
 func isTable(path string) bool {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
 	case ".csv", ".tsv", ".svm", ".libsvm", ".npy", ".npz", ".parquet":

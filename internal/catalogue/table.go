@@ -15,7 +15,7 @@ import (
 )
 
 // LoadTable reads a source and interprets its cells by a job's schema and the owner's mapping. It
-// reads text as CSV, and parquet files with their types. In other formats cells are numbers, and
+// reads CSV text, and parquet files with their types. In other formats cells are numbers, and
 // columns without names are called x0, x1, ...
 func (l Library) LoadTable(ref string, t prepare.Table) (set *dataset.Set, err error) {
 	rows, found, err := l.Open(ref, t.Mapping, slices.Concat(t.ID.Columns, []string{t.Label}, t.Labelled))

@@ -66,7 +66,8 @@ func (d *Data) finishClasses(in *section.Place) error {
 	return d.finishOrder(in)
 }
 
-// finishOrder refuses an order of classes that contradicts the merging of classes, and one for devices.
+// finishOrder refuses an order of classes that contradicts the merging of classes. For devices it refuses any
+// order, titles, and a treatment of rows without a label.
 func (d *Data) finishOrder(in *section.Place) error {
 	if d.Partition.By == Devices && (d.Titles != nil || d.Unlabelled != "") {
 		return in.Refuse("label", "\"label.titles\" and \"label.missing\" are for parties with tables, not for devices; write \"label\" with only the name of the column")
@@ -131,8 +132,7 @@ func (v mergedClasses) Encode() *yaml.Node {
 
 func (v mergedClasses) Form() string { return "a map such as {ill: [mild, severe]}" }
 
-// labelOf reads and writes the key "label": the name of a column, or a map with the name and the
-// classes.
+// labelOf reads and writes the key "label": the name of a column, or a map (Map).
 type labelOf struct{ *Data }
 
 func (v labelOf) Decode(key string, n *yaml.Node) error {
@@ -217,8 +217,8 @@ func (d *Data) Accepted() []string {
 	return accepted
 }
 
-// Take returns a table with merged classes. It refuses a table with a label that the job does not
-// list, or with a number outside the label's range.
+// Take returns a table with merged classes. It refuses a table with a label that the job does not list or,
+// without differential privacy, with a number outside the label's range.
 func (d *Data) Take(set *dataset.Set) (*dataset.Set, error) {
 	set = d.Merge(set)
 	if err := d.CheckClasses(set); err != nil || d.Range == [2]float64{} {
@@ -255,8 +255,8 @@ func CheckRange(in *section.Place, key, name string, r [2]float64) error {
 	return nil
 }
 
-// CheckClasses refuses a table with a class that the job does not list. The table's classes are
-// already merged.
+// CheckClasses refuses a table with a class that the job does not list, if it lists any. The table's classes
+// are already merged. With spread labels a row can have none.
 func (d *Data) CheckClasses(set *dataset.Set) error {
 	for i, label := range set.Labels {
 		if d.Spread && label == "" {

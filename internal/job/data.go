@@ -14,11 +14,11 @@ import (
 
 // Data names the source of a job's rows and describes how the parties share the rows.
 type Data struct {
-	// Source is the common source of all parties: bundled:NAME, a path, or a name in the data
-	// folder. In a deployed job it is the table's name in each party's own catalogue.
+	// Source is the common source of all parties: bundled:NAME, generated:SIZE, a path, or a name in
+	// the data folder. In a deployed job it is the table's name in each party's own catalogue.
 	Source string
-	// Sources lists a separate source for each party, in the order of the file. Exactly one of
-	// Source and Sources is set.
+	// Sources lists a separate source for each party, in the order of the file. In a job, exactly one
+	// of Source and Sources is set.
 	Sources []Source
 	// Label names the column of the labels. It is NoLabel for no labels, and "" for the column that
 	// each party's catalogue names.
@@ -34,14 +34,14 @@ type Data struct {
 	Range      [2]float64 // range of numeric labels, from the dictionary; zero for any number
 	Weight     string     // column of the rows' weights in the training; "" for none
 	Weights    [2]float64 // range of the weights, from the dictionary; zero for any number
-	ID         string     // column of the row ids; "" for none
-	Group      string     // column of groups, whose rows are held out together; "" for none
+	ID         string     // column of the row ids; "" for none or, in a deployed job, for the catalogue's
+	Group      string     // column of groups, whose rows are held out together; "" as with ID
 	Features   int        // number of columns besides label and id; 0 for all columns of the source
 	// Schema describes the columns that the job uses. Nil means that all columns are numbers
 	// without gaps.
 	Schema prepare.Schema
-	// Dictionary is the data dictionary that the job names or contains. It is nil for numbers
-	// without gaps, and for a job with its own schema. It determines Schema, Read, Order, Classes,
+	// Dictionary is the data dictionary that the job names or contains. Without one it is nil; all columns
+	// are then numbers without gaps, unless the job has its own schema. It determines Schema, Read, Order, Classes,
 	// Titles, Range, Weights and the test's fraction.
 	Dictionary *Dictionary
 	Picked     []string       // the dictionary's columns that the job uses; nil for all
@@ -80,14 +80,15 @@ type Source struct {
 	ID OwnID
 }
 
-// Partition describes how one source is divided among parties.
+// Partition describes how one source is divided among parties, or how the tables of the parties relate.
 type Partition struct {
 	By Direction
-	// Parties lists the parties that share the rows or columns. In a partition by devices it lists
-	// the devices of a deployed job.
+	// Parties lists the parties that share the rows or columns; it is nil if Sources names them. In a
+	// partition by devices it lists the devices of a deployed job.
 	Parties []string
 	// Skew is the concentration of a Dirichlet label skew between the parties. Smaller values give
-	// more uneven shares. 0 gives equal shares with the same mix of classes. See dataset.ByRows.
+	// more uneven shares. 0 gives equal shares, with the same mix of classes if the labels are classes
+	// (dataset.ByRows). In a job with groups, parties get whole groups in place of equal shares.
 	Skew float64
 	// Coverage is the share of the rows that each party has in a simulated partition by columns.
 	// The seed determines each party's rows and their order. 0 means all rows in the source's
@@ -99,12 +100,13 @@ type Partition struct {
 	Aligned bool
 	// Alignment names the alignment of the parties' rows. The first job with the name makes the
 	// alignment, and later jobs of the same parties use it. "" means that the job makes its own
-	// alignment.
+	// alignment or, if Aligned, needs none.
 	Alignment string
-	// AlignedBy is the earlier job that made the alignment. It is zero if this job makes it.
+	// AlignedBy is the earlier job that made the alignment. It is zero if there is no such job, and in
+	// a job file before the coordinator writes it.
 	AlignedBy ID
 	// Columns lists, in order, the columns that each party of a partition by columns uses. A party
-	// that is not listed uses all its columns.
+	// that is not listed uses all its columns. With a schema, which names the columns itself, it is nil.
 	Columns []OwnColumns
 	// Labels lists the share of labels of each active party in a simulation with spread labels. The
 	// seed determines which party gets each label. Nil means equal shares.
@@ -120,19 +122,21 @@ type Direction string
 // Rows gives each party different rows with all columns.
 const Rows Direction = "rows"
 
-// Columns gives each party different columns of the same people. The first party holds the
-// labels.
+// Columns gives each party different columns of the same people. The active parties, by default the
+// first, hold the labels.
 const Columns Direction = "columns"
 
 // Devices gives every person with ratings, or every row, a separate device.
 const Devices Direction = "devices"
 
 // Test selects the held-out rows. Exactly one field is set, with three exceptions: the field By
-// accompanies a fraction of ratings, Column and From are set together, and with folds no field need be set.
+// accompanies a fraction of ratings, Column and From are set together, and with folds, or for rows to
+// predict, no field need be set.
 type Test struct {
 	By Order // which ratings a fraction holds out
 	// Fraction is the share of the rows or ratings that the job holds out. Each party's own key
-	// draws the rows. Of the ratings, the newest are held out.
+	// draws the rows; in a partition by columns, a key that the parties share draws them, and each device
+	// draws for its own row. Of the ratings, the newest are held out.
 	Fraction float64
 	// Every is n if one row in n is held out. With ratings, one in n of each user's ratings is held
 	// out.
@@ -158,7 +162,7 @@ const (
 // Scaling names the method by which the parties scale features together, before the protocol runs.
 type Scaling string
 
-// The scalings. The server never sees the ranges.
+// The scalings. The server never sees the ranges of the rows. It can see the ranges of a schema.
 const (
 	MinMax   Scaling = "minmax"   // scales each column to [0, 1]
 	Standard Scaling = "standard" // scales each column to mean 0 and variance 1
@@ -172,12 +176,12 @@ const MaxFeatures = 1 << 24
 // MaxParties is the greatest number of parties in a job.
 const MaxParties = 1024
 
-// defaultFraction is the held-out share of the rows if the file has no test. It equals
-// scikit-learn's default.
+// defaultFraction is the held-out share of the rows if the file has no test, no folds and no dictionary. It
+// equals scikit-learn's default.
 const defaultFraction = 0.25
 
-// Parties returns the names of the parties in the order of the file, or nil
-// when the job leaves them to the federation's roster.
+// Parties returns the names of the parties in the order of the file, or nil if the file names none. A
+// deployed job then leaves them to the federation's roster.
 func (j *Job) Parties() []string {
 	if j.Data.Sources == nil {
 		return j.Data.Partition.Parties
@@ -463,8 +467,8 @@ const (
 	mostSteps     = 10
 )
 
-// LeavesRows returns an error if the test is for simulate only. Such a test lets the job choose the
-// held-out rows, which a deployed job leaves to each party.
+// LeavesRows returns an error if the test is for simulate only: a source of test rows, every n-th row, or
+// each party in turn. Devices can hold out every n-th of their ratings.
 func (d *Data) LeavesRows() error {
 	switch {
 	case d.Partition.By == Devices:

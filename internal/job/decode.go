@@ -15,13 +15,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Limits on the size and nesting of a job file. The limits are far above the needs of any job.
+// Limits on the size and nesting of a job file, and of the file of a dictionary or a study. The limits are far
+// above the needs of any job.
 const (
 	MaxBytes = 1 << 20
 	maxDepth = 16
 )
 
-// Error describes a mistake in a job file, in one sentence that tells the user what to do.
+// Error describes a mistake in a job file, or in the file of a dictionary or a study, in one sentence that
+// tells the user what to do.
 type Error = section.Error
 
 // canonical writes a file in its canonical form.
@@ -41,8 +43,8 @@ func hexHash(file []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsHash reports whether a text is a SHA-256 in hexadecimal digits. Such a text is safe in a file name,
-// although peers send it.
+// IsHash reports whether a text is a SHA-256 in lower-case hexadecimal digits. Such a text is safe in a file
+// name, although peers send it.
 func IsHash(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }

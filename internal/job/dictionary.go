@@ -14,7 +14,8 @@ import (
 )
 
 // Dictionary is the data dictionary of a federation. It describes the columns and the rows that
-// take part. Every operator approves it by its hash. Jobs name it, and pick columns and one label.
+// take part. Every operator approves it by its hash. Jobs name it, and can pick columns, a label and a
+// weight. In simulate, a job can contain its own dictionary, which nobody approves.
 type Dictionary struct {
 	Name     string            // "" if a job file contains the dictionary itself
 	Columns  prepare.Schema    // all columns, in the order of the file; nil means that all of the table's columns are numbers without gaps
@@ -22,7 +23,7 @@ type Dictionary struct {
 	Complete []string          // columns in which a row must have a value to take part in jobs
 	Labels   []LabelColumn     // columns from which a job picks its label
 	Weights  []WeightColumn    // columns from which a job picks the rows' weights
-	Fraction float64           // share of the rows that all jobs hold out
+	Fraction float64           // share of the rows that is held out by each job that holds out a fraction
 	Leader   string            // the party that learns the sums for preparing the columns; "" for a job's first party
 }
 
@@ -165,8 +166,8 @@ func (d *Dictionary) Of(party string) Data {
 	return data
 }
 
-// Changes lists the differences between d and the newer dictionary in columns, labels and rows, one
-// line for each.
+// Changes lists the differences between d and the newer dictionary in all keys under spec, one line for
+// each.
 func (d *Dictionary) Changes(newer *Dictionary) (lines []string) {
 	then, now := d.statements(), newer.statements()
 	for _, what := range slices.Sorted(maps.Keys(then)) {
@@ -324,7 +325,7 @@ func (v textFor) Encode() *yaml.Node {
 
 func (v textFor) Form() string { return section.Text{}.Form() }
 
-// labelColumns reads and writes a dictionary's map from label column to classes.
+// labelColumns reads and writes a dictionary's map from label column to description.
 type labelColumns struct{ *Dictionary }
 
 func (v labelColumns) Decode(key string, n *yaml.Node) error {
@@ -388,7 +389,7 @@ func (l labelColumn) Section() *section.Section {
 	}, Finish: l.finish}
 }
 
-// finish checks a label column's classes by the same rules as a job's classes.
+// finish checks a label column's range, or its classes by the same rules as a job's classes.
 func (l labelColumn) finish(in *section.Place) error {
 	switch {
 	case in.Given("range") && (in.Given("classes") || in.Given("merged") || in.Given("titles")):

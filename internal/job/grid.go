@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Grid holds the kernels and learners whose combinations a job compares by cross-validation. Each
-// combination is a cell. Cells are numbered by kernel and, for each kernel, by learner, in the
-// order of the file. If a map has several lists, the list whose key is last in the canonical file
-// changes fastest.
+// Grid holds the kernels and learners whose combinations a job compares, by cross-validation or by the
+// protocol's own rule. Each combination is a cell. Cells are numbered by kernel and, for each kernel, by
+// learner, in the order of the file. If a map has several lists, the list whose key is last in the canonical
+// file changes fastest.
 type Grid struct {
 	Kernels  []Kernel
 	Learners []Named // copies of one learner with different hyperparameters
@@ -139,7 +139,7 @@ func (v sweeps[T]) Decode(key string, n *yaml.Node) error {
 
 func (v sweeps[T]) Form() string { return v.sweep.Form() + "; or a list of such maps" }
 
-// Encode writes one map without lists for each T, in a list if there are several.
+// Encode writes one map for each T, in a list if there are several. No map has a list of choices.
 func (v sweeps[T]) Encode() *yaml.Node {
 	maps := v.maps()
 	if len(maps) == 1 {
@@ -210,7 +210,7 @@ func checkList(key string, list *yaml.Node, before int) error {
 	return nil
 }
 
-// mergeMaps joins maps with the same keys into one map with lists. It is the inverse of choicesOf.
+// mergeMaps joins maps that differ only in the values of the keys in lists. It is the inverse of choicesOf.
 func mergeMaps(maps []*yaml.Node, lists []string) *yaml.Node {
 	out := maps[0]
 	for _, key := range lists {

@@ -15,7 +15,7 @@ type HeldOutParties string
 // Each holds out every party once, while all others train.
 const Each HeldOutParties = "each"
 
-// Splits lists the names of the methods by which a job can choose its held-out rows. A party's
+// Splits lists the names of the methods by which a deployed job can choose its held-out rows. A party's
 // policy allows each method by its name.
 func Splits() []string { return []string{splitParty, splitColumn} }
 
@@ -24,8 +24,8 @@ const (
 	splitColumn = "column"
 )
 
-// Split returns the name of the method by which the job chooses the held-out rows. It returns "" if
-// each party's own key chooses them.
+// Split returns the name of the method of [Splits] by which the job chooses the held-out rows. It returns ""
+// for other tests, such as a fraction, of which keys of the parties draw the rows.
 func (t Test) Split() string {
 	if t.Party != "" || t.Parties != "" {
 		return splitParty
@@ -36,8 +36,8 @@ func (t Test) Split() string {
 	return ""
 }
 
-// Chosen describes the held-out rows that the job chooses, such as "all rows of east". It returns
-// "" if each party's own key chooses them.
+// Chosen describes the held-out rows that the job chooses by a method of [Splits], such as "all rows of
+// east". It returns "" for other tests.
 func (t Test) Chosen() string {
 	switch {
 	case t.Party != "":
@@ -111,7 +111,8 @@ func (d *Data) finishHeldOut(in *section.Place) error {
 	return nil
 }
 
-// finishGroup refuses groups that the test or the partition could divide.
+// finishGroup refuses groups that the test or the partition could divide, and a column of groups that has
+// another use.
 func (d *Data) finishGroup(in *section.Place) error {
 	switch {
 	case d.Group == "":

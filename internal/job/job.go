@@ -22,7 +22,7 @@ const APIVersion = "mercer/v1"
 // a program has built.
 type Job struct {
 	Name       string // lower-case letters, digits and dashes
-	Seed       uint64 // seed of the partition and the split; secrets never depend on it
+	Seed       uint64 // seed of the partition, the split, folds and learners; no protocol makes a secret from it
 	Data       Data
 	Protocol   Named
 	Kernel     Kernel       // the kernel, or the first kernel of a grid
@@ -37,15 +37,15 @@ type Job struct {
 	Study      *Study // the study inside which the job lies; nil for none
 }
 
-// Comparison names a baseline for the job's result. A process with the data of all parties computes
-// it. Deployed jobs have none.
+// Comparison names a baseline for the job's result. Only a process with the data of all parties computes
+// it. A deployed job ignores it.
 type Comparison string
 
 // The comparisons.
 const (
-	Pooled Comparison = "pooled" // the same learner on all data, which shows the cost of privacy
+	Pooled Comparison = "pooled" // the same learner (in secvm, svc) on all data, which shows the cost of privacy
 	Alone  Comparison = "alone"  // one learner for each party's own data, which shows the gain from joining
-	Curve  Comparison = "curve"  // the same protocol with other numbers of directions (moments) or bins (secvm)
+	Curve  Comparison = "curve"  // the same learning with other numbers of directions (moments) or bins (secvm)
 	// ExactKernel is a learner with the exact kernel that fdskl's random features approximate. It
 	// shows the cost of the approximation.
 	ExactKernel Comparison = "exact-kernel"
@@ -57,8 +57,8 @@ func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve, Exac
 // Prediction chooses whether the parties can encode new rows after the job has ended.
 type Prediction string
 
-// With Closed, the parties destroy the secrets of their encoders after the result. With Open, they
-// keep the secrets and can encode new rows for prediction queries.
+// With Closed, the parties destroy the secrets of their encoders after the result, unless a later job can
+// continue the job. With Open, they keep the secrets and can encode new rows for prediction queries.
 const (
 	Closed Prediction = "closed"
 	Open   Prediction = "open"
@@ -127,7 +127,7 @@ func (j *Job) Deployable() error {
 
 // OwnWord returns an error if the job describes tables, which only the parties' operators are
 // allowed to describe. A job could otherwise choose descriptions that leave out rows or change sums, and so
-// reveal single rows.
+// reveal single rows. For the same reason, OwnWord refuses another held-out fraction than that of all jobs.
 func (j *Job) OwnWord() error {
 	const byDictionary = "write it in a dictionary (mercer data info --schema begins one), have every operator approve that (mercer federation dictionary approve FILE), and name it by \"dictionary: NAME\""
 	d := j.Data
@@ -144,8 +144,8 @@ func (j *Job) OwnWord() error {
 	return nil
 }
 
-// Played returns the reason why only one process with all parties can run the job, or nil. It
-// ignores a dictionary inside the job, because operators can approve that.
+// Played returns the reason why only one process with all parties can run the job, or nil. It ignores
+// descriptions of tables in the job ([Job.OwnWord]), because operators can approve those.
 func (j *Job) Played() error {
 	if why := j.undeployable(); why != "" {
 		return errors.New("job: " + why)
@@ -153,8 +153,8 @@ func (j *Job) Played() error {
 	return j.Unsimulated()
 }
 
-// Unsimulated returns an error if the job has a key that is for simulate only. It does not check
-// the protocol.
+// Unsimulated returns an error if the job has the key "repeats" or "link", or a test that is for simulate
+// only. It does not check the protocol, nor keys that describe simulated parties, such as "skew".
 func (j *Job) Unsimulated() error {
 	if j.Repeats > 0 {
 		return errors.New("job: \"repeats\" is for mercer simulate, because several splits reveal more about a row than one split; remove \"repeats\"")
@@ -285,8 +285,8 @@ func (j *Job) finishCompare(in *section.Place) error {
 	return nil
 }
 
-// finishGrid stores the grid from the sections kernel and learner. Its errors name the lines of the
-// lists.
+// finishGrid stores the grid from the sections kernel and learner. Its errors name the line of one of these
+// sections.
 func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
 	own := j.Traits()
@@ -312,8 +312,8 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 // maxRepeats is the greatest number of runs of a job.
 const maxRepeats = 100
 
-// finishRepeats refuses repeated runs that would all have the same split. Runs on devices also
-// differ in which devices take part.
+// finishRepeats refuses repeated runs that would all have the same split, and a number of runs outside 2 to
+// maxRepeats. Runs on devices also differ in which devices take part.
 func (j *Job) finishRepeats(in *section.Place) error {
 	switch t := j.Data.Test; {
 	case !in.Given("repeats"):
@@ -374,7 +374,8 @@ func (j *Job) finishTest(in *section.Place) error {
 // kernelSection returns the section of a kernel. It is the function declare of a [sweep].
 func kernelSection(k *Kernel, _ *yaml.Node) (*section.Section, error) { return k.Section(), nil }
 
-// finishLabels checks that the data satisfy the learner's requirements.
+// finishLabels checks that the data satisfy the learner's requirements. For a learner without labels it sets
+// a missing label to none.
 func (j *Job) finishLabels(in *section.Place) error {
 	task := j.Task()
 	needs := task.Labels != ""

@@ -8,11 +8,11 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// Kernel holds a kernel's name and parameters, with the names of LIBSVM and scikit-learn.
+// Kernel holds a kernel's name and parameters, most with the names of LIBSVM and scikit-learn.
 // Parameters that the kernel does not use are zero.
 type Kernel struct {
 	Name        KernelName
-	Gamma       float64 // for rbf, laplacian and polynomial, in GammaUnit
+	Gamma       float64 // for rbf, laplacian and polynomial, in GammaUnit; for laplacian-product, without a unit
 	GammaUnit   GammaUnit
 	Coef0       float64 // for polynomial
 	Degree      int     // for polynomial and the Boolean kernels
@@ -26,9 +26,10 @@ type Kernel struct {
 	Coefficients []float64
 }
 
-// GammaUnit names the unit of gamma; "" for a plain number. The server computes other units from
-// the training rows' Gram matrix, and divides the number in the file by the unit. For the
-// laplacian, whose distance is not squared, it divides by the unit's square root.
+// GammaUnit names the unit of gamma; "" for a plain number. The process that learns computes the value of
+// another unit from the training rows or their Gram matrix; in fdskl, each party computes it over its own
+// columns. The number in the file is divided by this value. For the laplacian, whose distance is not squared,
+// it is divided by the value's square root.
 type GammaUnit string
 
 // The units.
@@ -153,7 +154,8 @@ func (k *Kernel) Section() *section.Section {
 }
 
 // finish checks the parameters and sets scikit-learn's defaults. The polynomial kernel has the
-// defaults of SVC; the rational quadratic and Matérn kernels have those of Gaussian processes.
+// defaults of SVC for degree and coef0; the rational quadratic and Matérn kernels have those of Gaussian
+// processes.
 func (k *Kernel) finish(in *section.Place) error {
 	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu", "amplitude", "coefficients"} {
 		if in.Given(key) && !slices.Contains(k.Name.Keys(), key) {

@@ -35,13 +35,14 @@ func (n Named) Name() string {
 	return n.Kind.Name()
 }
 
-// Text returns the name and all settings, including defaults, in one line, such as "okra, mode =
-// hardened, encoder = hadamard, ...".
+// Text returns the name and all settings that the canonical file has, including defaults, in one line, such
+// as "okra, mode = hardened, encoder = hadamard, ...".
 func (n Named) Text() string {
 	return n.section("").String()
 }
 
-// Varying returns the keys and values of all settings that a grid can vary, in canonical order.
+// Varying returns the keys and values of all settings that a grid can vary and that the canonical file has,
+// in canonical order.
 func (n Named) Varying() (keys, numbers []string) {
 	for _, f := range n.Values.Section().Fields {
 		if v := f.Value.Encode(); f.List && v != nil {
@@ -227,13 +228,14 @@ type Settings interface {
 // Demands holds the requirements of a protocol's settings on a job and its members. The zero value
 // has no requirements.
 type Demands struct {
-	// Mode is the protocol's mode, which every party's policy must allow. A protocol with a single
-	// version has the mode [Hardened].
+	// Mode is the protocol's mode, which every party's policy must allow. It is "" for a protocol that runs
+	// in simulate only and has no modes. Kind Fit has the mode [Hardened].
 	Mode Mode
 	// Check refuses a job whose other sections contradict the settings. It also sets the defaults
 	// that depend on these sections.
 	Check func(*Job, *section.Place) error
-	// Limits holds the numbers that an operator's policy limits, by their keys in the job file.
+	// Limits holds the numbers that an operator's policy limits: "max_ids", and "directions" for the number
+	// of random features.
 	Limits map[string]int
 	// Labelled is the number of parties that hold labels in a partition by columns, counted from
 	// the first party. 0 means one.
@@ -266,7 +268,7 @@ func (n Named) Bounded() bool {
 }
 
 // finishPartition returns a check that refuses a partition whose direction the protocol does not
-// support.
+// support, and a source of test rows in a partition by columns.
 func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 	return func(in *section.Place) error {
 		name, want, by := j.Protocol.Name(), j.Traits().Partition(), cmp.Or(j.Data.Partition.By, Rows)

@@ -110,7 +110,7 @@ func (r *Reader) ofProtocol(root *yaml.Node, err error) error {
 	return e
 }
 
-// inFile adds the file's name to an error, which must be an *Error.
+// inFile adds the file's name to an error. An error that is no *Error becomes one, in line 1.
 func inFile(name string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -131,7 +131,7 @@ func (r *Reader) Validate(j *Job) error {
 	return nil
 }
 
-// With returns a job with changed settings. Each key is a path in the spec, such as protocol.wire,
+// With returns a job with changed settings. Each key is a path in the spec, such as "protocol.wire",
 // and its text is the new value. The text "" removes the key.
 func (r *Reader) With(j *Job, settings map[string]string) (*Job, error) {
 	root, err := document(j.Encode())
@@ -177,7 +177,7 @@ func storeAt(n *yaml.Node, path []string, text string) error {
 	return nil
 }
 
-// Names lists the names of protocols, modes, kernels and learners that a policy can use.
+// Names lists the names of protocols, modes, kernels and learners that a policy or a study can use.
 type Names struct{ Protocols, Modes, Kernels, Learners []string }
 
 // Known returns all names that a job file can use.

@@ -16,7 +16,8 @@ import (
 // Prepares reports whether the job has a schema, by which the parties prepare their rows.
 func (d *Data) Prepares() bool { return d.Schema != nil }
 
-// finishSchema refuses a schema together with the keys that it replaces.
+// finishSchema refuses a schema together with the keys that it replaces, a schema that contradicts itself or
+// the other keys, and a scaling by ranges without a schema.
 func (d *Data) finishSchema(in *section.Place) error {
 	if d.Schema == nil {
 		if d.Scale == Range {
@@ -197,8 +198,8 @@ func (d *Data) Pick(set *dataset.Set) *dataset.Set {
 	return set.SelectColumns(places)
 }
 
-// Fitted returns the scaling that the preparation with a schema applies. The scaling uses sums over
-// the training rows, or the schema's ranges.
+// Fitted returns the scaling that the preparation with a schema applies. This scaling uses sums over the
+// training rows, or the schema's ranges. Unscaled means that the preparation does not scale.
 func (d *Data) Fitted() prepare.Scaling {
 	switch {
 	case d.Schema == nil:
@@ -211,8 +212,8 @@ func (d *Data) Fitted() prepare.Scaling {
 	return prepare.Unscaled
 }
 
-// FitsSchema reports whether the schema requires values that the parties compute from their rows.
-// Such values belong to fills, categories or a scaling.
+// FitsSchema reports whether the schema of a job by rows requires values that the parties compute together
+// from their rows. Such values belong to fills, categories or a scaling.
 func (d *Data) FitsSchema() bool {
 	if d.Schema == nil || d.Partition.By != Rows {
 		return false
@@ -221,11 +222,12 @@ func (d *Data) FitsSchema() bool {
 	return err == nil && plan.Fits()
 }
 
-// Fits reports whether the preparation needs values that the parties compute from their rows. Such
-// values belong to a schema's fills and categories, or to a scaling.
+// Fits reports whether the preparation of a job by rows needs values that the parties compute together from
+// their rows. Such values belong to a schema's fills and categories, or to a scaling.
 func (d *Data) Fits() bool { return d.FitsSchema() || d.ScalesTogether() }
 
-// ScalesTogether reports whether the parties send ranges or means to a leader, to scale columns.
+// ScalesTogether reports whether the parties of a job by rows send ranges or means to a leader, to scale
+// columns.
 func (d *Data) ScalesTogether() bool {
 	if d.Scale == None || d.Fitted() != prepare.Unscaled {
 		return false
@@ -331,7 +333,8 @@ func (c columnOf) Section() *section.Section {
 // them.
 type fillOf struct{ *prepare.Column }
 
-// fillWords lists the words of the key "missing"; any other text is a value that fills gaps.
+// fillWords lists the words of the key "missing"; any other text, or such a word in quotes, is a value that
+// fills gaps.
 var fillWords = []prepare.Fill{prepare.FillError, prepare.FillMean, prepare.FillMedian, prepare.FillMostFrequent, prepare.FillCategory, prepare.FillDropRow}
 
 func (f fillOf) Decode(key string, n *yaml.Node) error {

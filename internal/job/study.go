@@ -26,8 +26,8 @@ type Study struct {
 	Labels     []string   // names of the allowed labels; nil for jobs without labels only
 	Splits     []string   // ways in which a job can choose its held-out rows, words of [Splits]
 	Jobs       int        // greatest number of jobs
-	Numbers    int        // greatest number of numbers in the sums of all jobs together
-	Until      string     // last day on which a job can begin, YYYY-MM-DD
+	Numbers    int        // greatest number of numbers in the sums of all jobs together; 0 for no job that adds up sums
+	Until      string     // last day on which a job can begin, in UTC, YYYY-MM-DD
 }
 
 // StudyKind is the value of the key kind in a study's file.
@@ -140,7 +140,7 @@ func (s *Study) section(known Names) *section.Section {
 // maxStudyWords bounds the words of a list.
 const maxStudyWords = 1000
 
-// finish refuses a study whose keys do not fit together.
+// finish refuses a study with a value that no study can have.
 func (s *Study) finish(in *section.Place) error {
 	if key, why := s.contradicts(in); why != "" {
 		return in.Refuse(key, "%s", why)
@@ -229,7 +229,8 @@ func (j *Job) finishStudy(in *section.Place) error {
 }
 
 // excludes returns the first key of the study by which a job lies outside, and why. It returns "" for
-// a job that lies inside.
+// a job that lies inside. It does not check the keys "jobs", "numbers" and "until", which depend on earlier
+// jobs or on the day.
 func (s *Study) excludes(j *Job) (key, why string) {
 	d := &j.Data
 	own := ""

@@ -14,7 +14,7 @@ import (
 // labels.
 type Task struct {
 	Labels  string // what the label column holds, such as "the classes"; "" if the learner needs no labels
-	Classes bool   // whether labels are classes; splits are then stratified
+	Classes bool   // whether labels are classes; folds and simulated shares of rows are then stratified
 	Numbers bool   // whether labels are numbers
 	Score   string // the metric that chooses a grid's cell; "" for none
 	// Shape is the form of the numbers that a model computes for a row. Older kinds of package

@@ -62,7 +62,8 @@ func (v titlesOf) Encode() *yaml.Node {
 
 func (v titlesOf) Form() string { return "a map such as {0: survived, 1: died}" }
 
-// check refuses titles that do not tell the classes apart. order lists the classes, or is nil.
+// check refuses titles that do not tell the classes apart, and titles of other classes than order lists. order
+// lists the classes, or is nil for any.
 func (t Titles) check(in *section.Place, order []string) error {
 	classes := slices.Sorted(maps.Keys(t))
 	titles := make([]string, len(classes))

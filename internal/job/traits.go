@@ -30,7 +30,7 @@ type Traits struct {
 	Undeployable func(*Job) string
 }
 
-// Reasons of Traits.NoStudy.
+// Usual reasons of Traits.NoStudy.
 const (
 	PaperOnly   = "has mode paper only, and jobs of a study have hardened modes"
 	DevicesOnly = "has devices and no parties, and a study names parties"

@@ -12,7 +12,7 @@ type WeightColumn struct {
 	Range [2]float64 // least and greatest weight; zero for any
 }
 
-// weightColumns reads and writes a dictionary's map from weight column to range.
+// weightColumns reads and writes a dictionary's map from weight column to description.
 type weightColumns struct{ *Dictionary }
 
 func (v weightColumns) Decode(key string, n *yaml.Node) error {
@@ -104,7 +104,8 @@ func (d *Dictionary) finishWeights(in *section.Place) error {
 // DescribeWeight sets the data's weight and its range to those of a dictionary's weight column.
 func (d *Data) DescribeWeight(w WeightColumn) { d.Weight, d.Weights = w.Name, w.Range }
 
-// finishWeight refuses a weight column with a second use, and one that the dictionary lacks.
+// finishWeight refuses a weight column with a second use, and one that the dictionary lacks. It sets the
+// range of the weights from the dictionary.
 func (d *Data) finishWeight(in *section.Place) error {
 	if !in.Given("weight") {
 		return nil

@@ -14,8 +14,9 @@
 // The package is written for files that nobody vouches for. A few bytes of parquet can
 // announce any number of rows, and a page of a few bytes any length. The package therefore
 // allocates memory only after it has compared the size with [Limits], with the file's
-// size, and with what a page can hold. In memory at a time are the footer, one dictionary,
-// one page as it is stored and decompressed, and up to 8 bytes for each of the page's values.
+// size, and with what a page can hold. In memory at a time are the footer and, for each column that
+// is being read, one dictionary, one page as it is stored and decompressed, and some 24 bytes at most
+// for each of the page's values.
 //
 // Errors say what to do. If the caller knows the column, the text of an error has no subject;
 // it is to be written after the column's name.

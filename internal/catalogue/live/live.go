@@ -4,7 +4,8 @@
 //	err := live.Copy(ctx, store, source)
 //	set, err := live.Table(store, table)
 //
-// Rows are read once, into a snapshot that a job can read any number of times.
+// Copy reads the rows once, into a snapshot that a job can read any number of times. Open reads them
+// without a snapshot.
 package live
 
 import (

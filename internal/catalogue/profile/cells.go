@@ -109,7 +109,7 @@ func (c *columnCells) addWord(word string, n int) {
 	count(c.words, word, n)
 }
 
-// count adds n to the count of a word, unless there are too many words already.
+// count adds n to the count of a word. It leaves out a new word if it counts MaxDistinct words already.
 func count(words map[string]int, word string, n int) {
 	if had, known := words[word]; known {
 		words[word] = had + n
@@ -131,8 +131,9 @@ func (s *span) add(year int) {
 	s.least, s.greatest = min(s.least, year), max(s.greatest, year)
 }
 
-// sureGaps are the words that pandas reads as a missing value in every column. Other words of gapWords
-// count as gaps only in a column of numbers or dates, or in a column without other words.
+// sureGaps are words that pandas reads as a missing value in every column. Other words of gapWords count as
+// gaps only if they stand in a column of numbers or dates, or in a column without other words; they then
+// count as gaps in all columns.
 var sureGaps = []string{"NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null", "None"}
 
 // suggestedGaps lists the words of the column that a suggestion reads as gaps.
@@ -158,8 +159,9 @@ func (c *columnCells) settle(gaps []string) {
 	}
 }
 
-// isCode reports whether a column whose cells are mostly numbers has a few other words, each of
-// them in many cells. Such a column holds codes, such as "4", "6" and "rotary".
+// isCode reports whether a column whose cells are mostly numbers has other words, too, and few different
+// words in all, each of them in several cells on average. Such a column holds codes, such as "4", "6" and
+// "rotary".
 func (c *columnCells) isCode() bool {
 	w := &c.written
 	return c.numbers.fits < c.seen && len(c.words) <= fewWords && c.seen >= often*len(c.words) && w.limits == 0 && len(w.units) == 0 && c.otherNumbers().text == ""
@@ -278,8 +280,9 @@ func (c *columnCells) describe() Column {
 	return d
 }
 
-// spellings returns the column's words, and the word to use for each that differs from a more
-// frequent one only by case, blanks or Unicode form.
+// spellings returns the words to keep of the column's words, and the word to use for each of the others.
+// Of words that differ only by case, blanks or Unicode form, it keeps the most frequent one, or of equally
+// frequent ones the first.
 func (c *columnCells) spellings() (list []string, values map[string]string) {
 	common := make(map[string]string)
 	all := slices.Sorted(maps.Keys(c.words))

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
-// Draft holds the tables of several sites, from which the draft of a job for mercer simulate is
+// Draft holds the tables of one or several sites, from which the draft of a job for mercer simulate is
 // made. A person who knows the data has to correct it.
 type Draft struct {
 	Sites    []Site
@@ -29,7 +29,7 @@ type Site struct {
 	Suggestion
 }
 
-// shared is a column that all sites have.
+// shared is a column that all sites have or, if sites hold different columns, a column of one site.
 type shared struct {
 	Column
 	own []Column // the column at each site
@@ -71,7 +71,7 @@ func (d Draft) Job() string {
 	return b.String()
 }
 
-// name returns the name of the job, made of the parties' names.
+// name returns the name of the job, made of the parties' names, or "joint" if they are too long.
 func (d Draft) name() string {
 	var parties []string
 	for _, s := range d.Sites {
@@ -104,7 +104,8 @@ func (t *Table) column(name string) Column {
 }
 
 // shared returns the columns that all sites have under the same name, but for case, blanks and
-// signs, and with the same type. Sites of a partition by columns share none.
+// signs, and with the same type and unit. Sites of a partition by columns share none. For a job with
+// differential privacy it leaves out columns without publicKeys.
 func (d Draft) shared() (list []shared) {
 	if d.recipe().byColumns {
 		return nil
@@ -174,7 +175,7 @@ func plainName(name string) string {
 }
 
 // join describes the column by the cells of all sites. Words that are spelt in several ways are
-// mapped to the first site's spelling.
+// mapped to the spelling of the most sites, of which the first ones count more.
 func (c *shared) join() {
 	words := &columnCells{words: make(map[string]int)}
 	listed := true
@@ -312,7 +313,8 @@ func isNegative(word string) bool {
 	return isOneOf(word, booleans, 0) || slices.Contains(negatives, strings.ToLower(word))
 }
 
-// partial returns the lines of the dictionary, as comments, for columns that only some sites have.
+// partial returns the lines of the dictionary, as comments, for the sites' columns that are not among the
+// given ones.
 func (d Draft) partial(columns []shared) string {
 	var lines strings.Builder
 	for i, s := range d.Sites {

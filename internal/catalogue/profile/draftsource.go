@@ -61,8 +61,8 @@ func (s Site) textLine() string {
 	return "  # not used, since their cells are read as free text: " + words(names) + "\n"
 }
 
-// labelLine returns the line that names the labels as the job does, and that asks for a class of the job in
-// place of each class that only this site has.
+// labelLine returns the line that names the labels as the job does, gives their unit, and asks for a class of
+// the job in place of each class that the job does not list. It returns "" if no such line is necessary.
 func (d Draft) labelLine(s Site) string {
 	if s.Label == "" {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// Types of columns beside those of package prepare. A column of Text has free text. An Empty column
-// has no values. An Unreadable column holds other columns, lists or unknown values.
+// Types of columns beside those of package prepare. A column of Text has free text. An Empty column has no
+// values. An Unreadable column holds other columns, lists, or values of an unsupported type or compression.
 const (
 	Text       prepare.Type = "text"
 	Empty      prepare.Type = "empty"
@@ -42,7 +42,7 @@ type Column struct {
 	no, yes []string          // words of a boolean, in all their spellings
 	values  map[string]string // what to read for words that are limits, stand for a gap, or are spelt unlike others
 	low     float64           // least number beside one that stands for a gap
-	joint   bool              // whether the words are those of several tables
+	joint   bool              // whether the words are those of all tables of a draft that have the column
 	alone   []string          // words that stand in only one of these tables
 }
 
@@ -55,9 +55,9 @@ func (c *Column) NoYes() string {
 	return strings.Join(c.no, "/") + "/" + strings.Join(c.yes, "/")
 }
 
-// Problem describes a cell, a row or a column that a job would refuse.
+// Problem describes a cell, a row or a column that a job would refuse or might read wrongly.
 type Problem struct {
-	Line   int    `json:"line"` // 0 if the problem concerns the whole column
+	Line   int    `json:"line"` // 0 if the problem concerns the whole column or several cells
 	Column string `json:"column,omitempty"`
 	Text   string `json:"problem"`
 	// Fatal marks a problem that neither a schema nor a mapping can solve.
@@ -78,7 +78,7 @@ type Table struct {
 	Columns  []Column
 	Problems []Problem
 	More     int // number of problems that are not listed
-	// Classes counts the rows of each label.
+	// Classes counts the rows of each label, of the first MaxDistinct labels.
 	Classes map[string]int
 	// Numbers is the form that reads the numbers of all columns, or the form of Asked.Own if there is none.
 	Numbers dataset.NumberForm
@@ -91,7 +91,7 @@ type Table struct {
 const (
 	MaxDistinct = 1 << 16
 	MaxProblems = 50
-	perColumn   = 10 // number of problems that are listed for one column
+	perColumn   = 10 // number of words like gaps, and of misfits, that are listed one by one for a column
 )
 
 // Asked holds the arguments of Read.
@@ -102,7 +102,7 @@ type Asked struct {
 	Guessed bool
 }
 
-// Read reads a table and describes its columns. It continues after rows with errors.
+// Read reads a table and describes its columns. It continues after lines with errors.
 func Read(rows dataset.Records, a Asked) (*Table, error) {
 	t := &tableReader{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int)}
 	text, separated := rows.(dataset.Delimited)

@@ -53,11 +53,10 @@ func (d Draft) labelled() []Site {
 	return d.Sites
 }
 
-// Unpaired reports whether the draft has no column yet, because the sites call all columns but the
-// label differently.
+// Unpaired reports whether the draft has no column yet, because the sites share no column but the label.
 func (d Draft) Unpaired() bool { return !d.recipe().byColumns && len(d.shared()) == 0 }
 
-// Check returns an error if the protocol cannot run over the sites.
+// Check returns an error if the protocol cannot run over the sites, or not with the draft's privacy.
 func (d Draft) Check() error {
 	switch {
 	case d.recipe().byColumns && !d.hasIDs():

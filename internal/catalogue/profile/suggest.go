@@ -52,7 +52,8 @@ func (s Suggestion) labelAdvice() string {
 	return "classes: [well, ill] lists them, the positive one last"
 }
 
-// columnLines returns the keys "columns" and "complete" of a dictionary, with their values.
+// columnLines returns the key "columns" of a dictionary with its value and, if rows with gaps are left out, the
+// key "complete" with its value.
 func (s Suggestion) columnLines() string {
 	var b strings.Builder
 	b.WriteString("columns:\n")
@@ -90,7 +91,7 @@ func NameOf(path string) string {
 // longestName is the largest length of a name in a job or a dictionary.
 const longestName = 63
 
-// describedColumns returns the columns that a schema can describe.
+// describedColumns returns the columns that a schema should describe: neither label nor id nor dropped.
 func (s Suggestion) describedColumns() (list []Column) {
 	for _, c := range s.Columns {
 		if c.Name != s.Label && c.Name != s.ID && !c.isDropped() {
@@ -354,10 +355,9 @@ func (s Suggestion) sourceLine() string {
 	return "path: " + scalar(s.Path)
 }
 
-// roundedRange returns a range that contains two numbers. Both ends of the range have one significant digit.
-// If both numbers have the same sign, one end of the range is 0, unless both are above 0 and far from 0 in
-// comparison with their distance, such as years: then the ends are multiples of a power of ten that is at
-// least the distance.
+// roundedRange returns a range that contains two numbers. Both ends of the range have one significant digit, and
+// one end is 0 if both numbers have the same sign. But if both numbers are above 0 and far from 0 in comparison
+// with their distance, such as years, the ends are multiples of a power of ten that is at least the distance.
 func roundedRange(least, greatest float64) (low, high float64) {
 	if distance := greatest - least; distance > 0 && 4*distance < least {
 		power := int(math.Ceil(math.Log10(distance)))

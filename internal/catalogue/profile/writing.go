@@ -123,15 +123,15 @@ func (w *writing) reads(k int, form dataset.NumberForm) int {
 	return w.forms[k] + w.whole
 }
 
-// otherForm describes numbers in a form that the command does not read, if most cells have this
-// form.
+// otherForm describes numbers that the command does not read, if most cells are written so.
 type otherForm struct {
 	text string              // text of the problem; "" if the command reads most cells, or if most cells are no numbers
 	form *dataset.NumberForm // form that reads most cells, or nil
 	unit string              // unit that stands beside most numbers, or ""
 }
 
-// otherNumbers returns the form in which most cells are numbers, if the command reads numbers in another form.
+// otherNumbers describes how most cells write numbers, if the command does not read them so: in another form,
+// with a unit, or as limits.
 func (c *columnCells) otherNumbers() otherForm {
 	w := &c.written
 	form, n := w.better()

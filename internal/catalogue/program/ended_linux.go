@@ -19,7 +19,7 @@ const (
 )
 
 // endMarked kills all processes with a program's mark in their environment, even if they have left
-// the program's process group. It reports whether all have ended.
+// the program's process group. It reports whether all have ended of which this user can read the environment.
 func endMarked(mark string) bool {
 	quiet := 0
 	for range sweeps {

@@ -3,8 +3,8 @@
 //
 //	out, err := program.Command{Args: []string{"./extract.sh"}, Folder: home, Timeout: 10 * time.Minute, MaxBytes: 16 << 30}.Start(ctx)
 //
-// No shell is involved, and a program that another user could have changed is not run. A program
-// gets few variables of the environment, and the processes that it has started end with it.
+// No shell reads the command, and a program that another user could have changed is not run. A program
+// gets few variables of the environment. On Linux, the processes that it has started end with it.
 package program
 
 import (
@@ -31,14 +31,15 @@ import (
 
 // Command describes a program and its limits.
 type Command struct {
-	Args     []string // path of the program, relative to Folder, and its arguments
-	Env      []string // names of environment variables that the program inherits from this process
+	Args     []string // path of the program, absolute or relative to Folder, and its arguments
+	Env      []string // names of further environment variables that the program inherits from this process
 	Folder   string
 	Timeout  time.Duration
 	MaxBytes int64 // largest size of the output, in bytes
 }
 
-// endTime is the time within which a program must exit after it has closed its output.
+// endTime is the longest wait for the exit of a program that was killed, and for the end of its text on stderr
+// after its exit.
 const endTime = 5 * time.Second
 
 // Start starts the program. Closing the returned output ends it.
@@ -93,7 +94,8 @@ func (c Command) find() (string, error) {
 // the processes that the program starts.
 func newMark() string { return "MERCER_PROGRAM=" + rand.Text() }
 
-// kill kills the program and all processes that it has started, so that reading its output ends.
+// kill kills the program and the processes that it has started, so that reading its output ends. On systems
+// other than Linux it misses processes that have left the program's group.
 func (o *Output) kill() error {
 	err := syscall.Kill(-o.process.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {
@@ -113,8 +115,8 @@ func (c Command) resolve(path string) string {
 }
 
 const (
-	// maxSteps is the largest number of programs in a chain in which each program starts the next.
-	// Linux allows the same number of nested scripts.
+	// maxSteps is the largest number of programs after the first one in a chain in which each program starts
+	// the next. Linux allows the same number of nested scripts.
 	maxSteps = 5
 	// maxFirstLine is the largest length of a script's first line. Linux cuts off the rest of a
 	// longer line.

@@ -7,9 +7,9 @@
 // SQLite file is opened read-only. A function that runs with its owner's rights can still do
 // anything that its owner can. Rows are read in the server's order, one at a time.
 //
-// Cells become text without loss: numbers in their shortest exact form, NULL as an empty cell,
-// booleans as true or false, dates and times by ISO 8601 with a blank instead of the T, in UTC if
-// they have a zone.
+// Cells become text: floating-point numbers in their shortest exact form, other numbers as the database
+// writes them, NULL as an empty cell, booleans as true or false, dates and times by ISO 8601 with a blank
+// instead of the T, in UTC if they have a zone. A cell of text is unchanged.
 package query
 
 import (
@@ -64,15 +64,16 @@ func (q Query) Open(ctx context.Context) (Rows, error) {
 	return l, nil
 }
 
-// errNoColumns refuses a statement that returns no rows, because such a statement can only change
-// the database.
+// errNoColumns refuses a statement without columns, because it gives no table and could change the database.
 var errNoColumns = errors.New("the query returns no columns; write one SELECT")
 
-// maxRow is the largest size of a row that is read from a database, in bytes. Query.MaxBytes cannot
-// replace this limit, because the cells of a row are counted only after the whole row is read.
+// maxRow is the largest size of a row that is read from a database, in bytes; a row of more than 64 columns
+// from SQLite can be larger, since each of its cells can have leastRow bytes. Query.MaxBytes cannot replace
+// this limit, because the cells of a row are counted only after the whole row is read.
 const maxRow = 64 << 20
 
-// leastRow is a size in bytes that every row is allowed to have, even if the limit on all cells is lower.
+// leastRow is a size in bytes that every row, and in SQLite every cell, is allowed to have, even if the limit
+// on all cells is lower.
 const leastRow = 1 << 20
 
 // rowLimit returns the largest allowed size of a row in bytes.
@@ -191,7 +192,7 @@ func lastLine(message string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// tooLong reports whether the error says that a row exceeds the limit of the database connection.
+// tooLong reports whether the error says that a row or a cell exceeds the limit of the database connection.
 func tooLong(err error) bool {
 	var message *pgproto3.ExceededMaxBodyLenErr
 	var cell *sqlite.Error

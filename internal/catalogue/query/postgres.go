@@ -107,7 +107,7 @@ func (r *postgresRows) checkRole(source string) error {
 }
 
 // describe makes the server parse the query, and a cursor for it, without running the query. A
-// cursor accepts nothing but a SELECT that only reads, so describe refuses everything else.
+// cursor accepts only a query that changes no rows (SELECT or VALUES), so describe refuses everything else.
 func (r *postgresRows) describe(text string) error {
 	about, err := r.conn.PgConn().Prepare(r.ctx, "", text, nil)
 	if err != nil {

@@ -110,7 +110,7 @@ func cellText(cell any, declared string) string {
 	return fmt.Sprint(cell)
 }
 
-// timeText formats a date or a time as PostgreSQL does.
+// timeText formats a date or a time in UTC as PostgreSQL does, but without a zone and to the nanosecond.
 func timeText(t time.Time, declared string) string {
 	t = t.UTC()
 	if midnight := t.Equal(t.Truncate(24 * time.Hour)); declared == "DATE" && midnight {

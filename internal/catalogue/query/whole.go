@@ -14,7 +14,8 @@ import (
 const header = 100
 
 // checkDatabase refuses a path without a file, an empty file, and a file that is shorter than its own
-// header says. SQLite takes an empty file for a database without tables, and the lost part of a page for zeros.
+// header says and has no log. SQLite takes an empty file for a database without tables, and the lost part of a
+// page for zeros.
 func checkDatabase(path string) error {
 	f, err := regular.Open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ package snapshot
 
 import "github.com/mercer-fl/mercer/internal/base/extsort"
 
-// Store holds byte streams by name. It writes them durably; streams on disk are encrypted.
+// Store holds byte streams by name. A store on disk writes them durably, and encrypts them.
 type Store = extsort.Store
 
 // Memory is a store in memory, for processes that keep no data.

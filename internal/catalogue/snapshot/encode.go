@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// A stream of rows begins with the names of the columns, which are encoded like a row. A row
-// consists of the line number in the source, the length of the row in bytes, and the fields, each
+// A stream of rows begins with a row of the columns' names, each followed by the column's index in the
+// source. A row consists of the line number in the source, the length of the row in bytes, and the fields, each
 // after the field's length. All numbers are varints. The fields of the sort key come first.
 
 // maxRow is the largest size of an encoded row in bytes.

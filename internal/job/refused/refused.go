@@ -1,5 +1,5 @@
 // Package refused holds job files that Mercer refuses, each with its error text. Tests pass them to
-// the reader, and docs/job.md prints them. The program itself does not link the package.
+// the reader or to a command, and docs/job.md prints them. The program itself does not link the package.
 package refused
 
 import (
@@ -23,7 +23,7 @@ type Case struct {
 	Base  string // the job file without the mistake
 	File  string // the job file with the mistake
 	Line  int    // line of the mistake, from 1; 0 if a command refuses a valid file
-	Says  string // the whole error text
+	Says  string // the error text, without the name and the line of the file
 	// Command is the command that refuses a valid job file: "simulate" or "job submit".
 	Command      string
 	dictionaries map[string]*job.Dictionary // approved dictionaries, by name
@@ -70,8 +70,8 @@ type cases struct {
 var files embed.FS
 
 // Cases returns the test cases: job files that r must refuse, each with the error text. In these texts it
-// replaces PROTOCOLS by the
-// names that the reader knows, and BYCOLUMNS by the names of the protocols for data by columns.
+// replaces PROTOCOLS by the names of the protocols that the reader knows, and BYCOLUMNS by the names of the
+// protocols for data by columns.
 func Cases(r *job.Reader) ([]Case, error) {
 	known := r.Known()
 	list, err := readCases(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "BYCOLUMNS", byColumns(r)))

@@ -23,8 +23,9 @@ type Section struct {
 	Name   string // name of the section in messages
 	Doc    string // one sentence about the section; "" if its key has one
 	Fields []Field
-	// Foreign returns an error for a key that belongs to another section with the same name. It
-	// returns nil for every other key. Foreign itself is nil if no other section has the name.
+	// Foreign returns an error for a key that belongs to another section with the same name, and perhaps
+	// for one that is similar to such a key. It returns nil for every other key. Foreign itself is nil if
+	// no other section has the name.
 	Foreign func(key, val *yaml.Node) error
 	// Instead is a word that the file can have in place of the whole section. It is nil if there is
 	// no such word.
@@ -48,12 +49,13 @@ type Field struct {
 	Doc string
 	// Default is decoded if the file lacks the key. If it is "", the value stays unchanged.
 	Default string
-	// Else describes in words a default that depends on other keys.
+	// Else says in words what applies if the file lacks the key: in place of Default, or if other keys
+	// change it.
 	Else string
 	// Need tells the user what to write if a file lacks the key. It is "" for an optional key.
 	Need string
-	// List reports whether a job can list several numbers under the key. Cross-validation then
-	// chooses one of them.
+	// List reports whether a job can list several numbers under the key. Cross-validation, or the
+	// protocol's own rule, then chooses one of them.
 	List bool
 }
 
@@ -67,7 +69,8 @@ type Value interface {
 	Form() string
 }
 
-// Decode reads a map into the declared fields. Errors use the section's name.
+// Decode reads a map into the declared fields, or the section's word in its place (Instead). Errors use the
+// section's name.
 func (s *Section) Decode(_ string, n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -208,7 +211,8 @@ func (s *Section) Form() string {
 	return "a map with " + s.list()
 }
 
-// Error describes a mistake in a job file and tells the user what to do.
+// Error describes a mistake in a job file, or in the file of a dictionary or a study, and tells the user what
+// to do.
 type Error struct {
 	File    string
 	Line    int // line of the mistake, from 1

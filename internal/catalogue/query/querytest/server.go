@@ -52,7 +52,7 @@ func Postgres(t *testing.T) *Server {
 	return s
 }
 
-// Look returns [ErrNoPostgres] if PostgreSQL is not installed.
+// Look returns an error if PostgreSQL is not installed: [ErrNoPostgres], or another one if [Required] is set.
 func Look() error {
 	_, err := programs()
 	return err
