@@ -44,8 +44,8 @@ type Result struct {
 	// LeaveOneSiteOut lists the metrics of each party of a leave-one-site-out job. The other
 	// metrics of the result are then those of the first party.
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
-	Difference      *float64            `json:"max_decision_difference"` // greatest difference from pooled decisions about equally prepared rows
-	Exact           *bool               `json:"exact"`                   // whether each prediction equals the prediction of pooled learning on equally prepared rows; null if the predictions are numbers
+	Difference      *float64            `json:"max_decision_difference"` // greatest difference from pooled decisions about equally prepared rows; null without pooled decisions
+	Exact           *bool               `json:"exact"`                   // whether each prediction equals the prediction of pooled learning on equally prepared rows, or, in jobs of devices, each sum the plain sum; null without such a comparison, and if the predictions are numbers
 	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
 	Outside         *learner.Outside    `json:"grid_outside,omitempty"`  // parts of the grid that other processes computed
 	Timings         map[string]float64  `json:"timings_s"`
@@ -268,8 +268,8 @@ type Site struct {
 type Facts struct {
 	Known bool // false: the party has no facts at this stage
 	Grid  Grid
-	// Features is the number of features if the job has more rows than features, and 0 otherwise.
-	// With more rows, the rank of the Gram matrix reveals the number; otherwise the number stays
+	// Features is the number of features if the job has at least as many rows as features, and 0 otherwise.
+	// With as many rows, the rank of the Gram matrix reveals the number; with fewer, the number stays
 	// secret.
 	Features uint32
 }

@@ -97,7 +97,7 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 }
 
 // NoFile says where a job's model is, or why there is none, such as "lies in parts with ...". It returns
-// "" if a file holds the model.
+// "" if a file holds the model, and for a job of kind Fit, which has none.
 func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {
 		return ""
@@ -291,9 +291,9 @@ type Recommendation struct {
 // End describes how a session went, as its parties reported it.
 type End struct {
 	Session        protocol.SessionID
-	Asked          []string                            // parties that were asked to take part in the session
+	Asked          []string                            // members that were asked to take part in the session, the coordinator included
 	Stayed         []string                            // parties that completed the session, in the members' order
-	Sent, Received uint64                              // message bytes, summed over the parties that have reported
+	Sent, Received uint64                              // message bytes of all parties that have reported; in jobs of devices, as the server has counted them
 	Facts          Facts                               // facts of all parties, joined
 	Words          map[string]learner.FigurePermission // each party's decision on metrics over its own rows
 }

@@ -136,7 +136,7 @@ func (k *Keys) Demands() job.Demands {
 	}
 }
 
-// check refuses a job whose learner, kernel or data do not suit random features.
+// check refuses a job whose learner, kernel, data, parties or open predictions do not suit the protocol.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, optimizer := learner.OptimizerParamsOf(j)
 	switch {

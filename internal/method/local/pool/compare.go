@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
-// Columns returns the function Compare for protocols whose parties hold different columns. It runs
-// fit on the joined columns of all parties, and on each party's own columns.
+// Columns returns the function Compare for protocols whose parties hold different columns. As far as
+// the job asks for it, the function runs fit on the joined columns of all parties, and on each party's own columns.
 func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics, error)) func(context.Context, local.Comparison) error {
 	return func(ctx context.Context, c local.Comparison) error {
 		if c.Job.Compares(job.Pooled) {
