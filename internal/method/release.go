@@ -124,7 +124,7 @@ type Release struct {
 type Fit struct {
 	By     FitBy
 	Values []byte   // the encoded fit; nil before it is known
-	Among  []int    // this party's rows that the fit uses in this job
+	Among  []int    // this party's rows that the fit uses in this job, or all of them if the job holds them all out; nil if each party fits alone
 	Train  []string // the parties whose rows the fit uses, the leader first; nil if each party fits alone
 	// Earlier names the job from which the party has, or receives, the fit.
 	Earlier job.ID

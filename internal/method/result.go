@@ -46,7 +46,7 @@ type Result struct {
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
 	Difference      *float64            `json:"max_decision_difference"` // greatest difference from pooled decisions about equally prepared rows; null without pooled decisions
 	Exact           *bool               `json:"exact"`                   // whether each prediction equals the prediction of pooled learning on equally prepared rows, or, in jobs of devices, each sum the plain sum; null without such a comparison, and if the predictions are numbers
-	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
+	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds, unless the protocol chooses by its sums
 	Outside         *learner.Outside    `json:"grid_outside,omitempty"`  // parts of the grid that other processes computed
 	Timings         map[string]float64  `json:"timings_s"`
 	Network         *Network            `json:"network,omitempty"` // the simulated network that delays the job's messages
@@ -60,8 +60,8 @@ type Result struct {
 	// of earlier versions.
 	Exposures map[string]protocol.Exposure `json:"row_exposure,omitempty"`
 	Warnings  []string                     `json:"warnings,omitempty"`
-	// Refused lists the refusals of a party with the default policy. It is filled only for a job
-	// that one process runs for all parties.
+	// Refused lists the refusals of a party with the default policy. It is filled only by a program that
+	// has the tables of all parties: mercer simulate and mercer demo.
 	Refused  []string `json:"party_would_refuse,omitempty"`
 	Withheld []string `json:"party_would_withhold,omitempty"` // parts of the result that a party with the default policy would not release
 	HeldOut  int      `json:"held_out_rows"`
@@ -232,8 +232,8 @@ type Presentation struct {
 	// Learner replaces the description of the job's learner on the report page, if the method has determined
 	// one of the learner's numbers. It is "" if the job's own description holds.
 	Learner string
-	// Summary replaces the rows at the head of the report page. Nil means the common head, followed
-	// by More.
+	// Summary replaces the rows at the head of the report page; nil means the common head. More follows
+	// in both cases.
 	Summary, More []report.Row
 	Curves        []report.Curve
 }

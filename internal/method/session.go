@@ -86,8 +86,7 @@ func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, atte
 	}
 }
 
-// nonce derives a session's nonce from the ID of the job or query, which is drawn for every submission, the step, the
-// attempt and the salt.
+// nonce derives a session's nonce from its arguments. The ID of a job or query is drawn for every submission.
 func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/nonce")

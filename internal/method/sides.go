@@ -211,17 +211,17 @@ func (h *CoordinatorSide) Ended(i int, e End) { h.ended(i, e) }
 // Public returns the values that the steps so far have made public.
 func (h *CoordinatorSide) Public() Public { return h.known() }
 
-// Answers reports whether members retain the state to answer queries about new rows.
+// Answers reports whether members can retain the state to answer queries about new rows.
 func (m *Protocol) Answers() bool { return m.answers != nil }
 
 // OpenParty opens a party's retained state. The reader parses the job file that the state may hold.
-// The result is a [Local], an [Inquirer], or both.
+// The result is a [Local] or an [Inquirer]. It is neither if the state answers no queries.
 func (m *Protocol) OpenParty(k RetainedState, reader *job.Reader) (Erasable, error) {
 	return m.answers.party(k, reader)
 }
 
 // OpenServer opens the coordinator's retained state for queries; model reads the model file if one
-// was kept. It returns nil if the coordinator does not take part in queries.
+// was kept. OpenServer returns nil if the coordinator does not take part in queries.
 func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte, error)) (Erasable, error) {
 	if m.answers.server == nil {
 		return nil, nil

@@ -22,7 +22,7 @@ import (
 // Keys holds the settings of protocol fdskl in a job file; see protocol/fdskl.
 type Keys struct {
 	job.Moded
-	Directions int // the number of random features
+	Directions int // the number of random directions; each gives a row one phase, and so two features
 	columns.Keys
 	Training Training
 	Bits     int // the number of bits of a phase

@@ -120,8 +120,8 @@ func (p *Party) begin(check func(*prepare.Frame) error) error {
 	return p.prepareWith(made)
 }
 
-// checkEnough returns an error if the party has too few values for the fit. It runs before the
-// first session.
+// checkEnough returns an error if the party has too few values for the fit or, in a schema with agreed
+// categories, words that cannot be categories. It runs before the first session.
 func (p *Party) checkEnough(f *prepare.Frame) error {
 	if len(p.Job.Data.Schema.Agrees()) > 0 {
 		_, err := p.proposals(f)
