@@ -26,7 +26,8 @@ const (
 	ReleaseNoise    ReleaseKind = "noise"    // results of sums over the rows with added noise: differentially private
 )
 
-// These kinds of releases accompany the kinds above and are part of their ledger entries.
+// These kinds of releases accompany the kinds above and are part of their ledger entries, except questions,
+// which a party itself asks.
 const (
 	ReleaseCounts    ReleaseKind = "counts"    // row counts, in total or by class
 	ReleaseErrors    ReleaseKind = "errors"    // sums of errors over held-out rows
@@ -47,7 +48,7 @@ func (k ReleaseKind) Beside() bool {
 }
 
 // AlsoReleases returns a function that states one release of the given kind for each party. The
-// release accompanies the job's release of rows. The ledger enters, blocks and approves both
+// release accompanies the job's other releases. The ledger enters, blocks and approves both
 // together.
 func AlsoReleases[P any](kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(*P) ([]Release, error) { return []Release{{Kind: kind}}, nil }

@@ -341,7 +341,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	errs := make([]error, len(lists))
 	linalg.For(len(lists), 4, func(lo, hi int) {
 		for user := lo; user < hi; user++ {
-			if lists[user] == nil { // this person has no held-out item
+			if lists[user] == nil { // this person was not judged
 				_, errs[user] = keeping(user)
 			}
 		}
