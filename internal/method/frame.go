@@ -158,7 +158,7 @@ type Binding[P, S, K any] struct {
 	Later      *LaterOf[P, S] // lets a later job continue this job
 	Questions  *QuestionsOf[P, S]
 	Prepares   *PreparesOf[P, S]
-	Hands      *HandsOf[P] // returns the results that only the party's own operator receives
+	Hands      *HandsOf[P] // returns results for the party's own operator alone
 	Devices    *DevicesOf[P, S]
 	Present    func(*job.Job, *Result) (*Presentation, error)
 	NoFile     func(*job.Job) string // says where the model is if no file holds it
@@ -213,7 +213,7 @@ type (
 		Snapshot func(*S) ([]byte, error)
 		Restore  func(*S, []byte) error
 	}
-	// HandsOf returns the results that only the party's own operator receives.
+	// HandsOf returns what stays at a party: results for its own operator, and the alignment for later jobs.
 	HandsOf[P any] struct {
 		Order       func(*P) []string
 		Alignment   func(*P) []byte // the alignment for later jobs that name it; nil for none
