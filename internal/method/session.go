@@ -153,7 +153,8 @@ func RunOf[M interface {
 func Nothing() error { return nil }
 
 // slowRounds is the number of rounds that a member waits with one of the session's SlowTimers. The
-// slowest party and the member that learns from all rows take more than one round.
+// slowest party and the member that learns from all rows take more than one round. So does a server that waits
+// one round for each client that drops out.
 const slowRounds = 24
 
 // Timeout returns the duration of a machine's timer; round is the time limit of one round.
