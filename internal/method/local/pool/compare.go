@@ -39,7 +39,7 @@ func ChosenCell(r *method.Result) int {
 }
 
 // Alone adds to a result the metrics of each party that learns from its own data only. If a party
-// cannot learn alone, Alone adds the party's error.
+// cannot learn alone, Alone adds the party's error. It leaves out a party whose rows are all held out.
 func Alone(ctx context.Context, c local.Comparison, reach func(party int) (method.Alone, error)) error {
 	for i, name := range c.Job.Parties() {
 		if name == c.Job.Data.Test.Party {
