@@ -274,8 +274,8 @@ type Facts struct {
 	Features uint32
 }
 
-// Grid states whether none, some or all varying columns hold only multiples of a step, such as
-// integers, one-hot codes or pixels. Larger values leak more.
+// Grid states whether in none, some or all varying columns the values differ only by multiples of a step, as
+// integers, one-hot codes or pixels do. Larger values leak more.
 type Grid uint8
 
 // The values of Grid.
