@@ -57,7 +57,7 @@ type Result struct {
 	ModelHash       string              `json:"model_sha256,omitempty"` // hash of the sorted model list; "" if the list is empty
 	Leakage         map[string][]string `json:"leakage"`                // describes in words what each role learns
 	// Exposures says, by role, how much of others' rows the role can reconstruct. It is nil in results
-	// of earlier versions.
+	// of earlier versions, and of jobs of kind Fit.
 	Exposures map[string]protocol.Exposure `json:"row_exposure,omitempty"`
 	Warnings  []string                     `json:"warnings,omitempty"`
 	// Refused lists the refusals of a party with the default policy. It is filled only by a program that
