@@ -33,7 +33,8 @@ type TableSize struct {
 	// Stored counts the bytes of the table in memory.
 	Stored int64
 	// Exponent is the least number e with |x| <= 2^e for all values x that the job uses, and Whole says
-	// that all of them are whole numbers. Both depend on the job's scaling.
+	// that all of them are whole numbers. Both depend on the job's scaling. Only costs of jobs by columns depend on
+	// them.
 	Exponent int
 	Whole    bool
 }

@@ -28,11 +28,11 @@ type StepOf[P, S, K any] struct {
 	Releases func(*P) ([]Release, error)   // required in a session: returns this party's releases, as far as they are known
 
 	Announce func(*S) ([]byte, error) // nil: the server announces nothing
-	Ended    func(*S, End)            // runs after the step's session has ended; may be nil
+	Ended    func(*S, End)            // runs after the step's session has ended without error; may be nil
 	Compute  func(*S, context.Context, Reporter) error
 
 	// Cost returns the cost of the step, for [Protocol.Forecast]. The session is nil in a computation of
-	// the coordinator. A job with a step without Cost cannot be planned.
+	// the coordinator. Forecast refuses a job with a step without Cost.
 	Cost func(Sizes, *protocol.Session) (protocol.Cost, error)
 }
 
@@ -148,7 +148,7 @@ type Binding[P, S, K any] struct {
 	Facts        func(*P) Facts // set to NoFacts if there are no facts
 	Minimums     func(Limits, *job.Job) error
 	Result       func(*S) (*Result, error)
-	Ended        func(*S, End) // runs after every session; set to IgnoresEnds to do nothing
+	Ended        func(*S, End) // runs after every session that has ended without error; set to IgnoresEnds to do nothing
 
 	// Optional parts; nil if the binding does not have them.
 	Foresee    func(Instance, Sizes) (K, error) // returns the public values that a job over tables of these sizes will have, for [Protocol.Forecast]
@@ -158,7 +158,7 @@ type Binding[P, S, K any] struct {
 	Later      *LaterOf[P, S] // lets a later job continue this job
 	Questions  *QuestionsOf[P, S]
 	Prepares   *PreparesOf[P, S]
-	Hands      *HandsOf[P] // returns the results that only the party's own operator receives
+	Hands      *HandsOf[P] // returns results for the party's own operator alone
 	Devices    *DevicesOf[P, S]
 	Present    func(*job.Job, *Result) (*Presentation, error)
 	NoFile     func(*job.Job) string // says where the model is if no file holds it
@@ -190,7 +190,7 @@ type (
 		OpenServer func(Instance, RetainedState, func() ([]byte, error)) (Erasable, error)
 		Left       func([]byte) bool
 	}
-	// PreparesOf returns the fitted preparation of tables that have a schema.
+	// PreparesOf returns the preparation of tables with a schema, and notices to a party's operator about any table.
 	PreparesOf[P, S any] struct {
 		Made    func(*P) *prepare.Preparation
 		Heard   func(*S) (*learner.Prepared, error)
@@ -213,7 +213,7 @@ type (
 		Snapshot func(*S) ([]byte, error)
 		Restore  func(*S, []byte) error
 	}
-	// HandsOf returns the results that only the party's own operator receives.
+	// HandsOf returns what stays at a party: results for its own operator, and the alignment for later jobs.
 	HandsOf[P any] struct {
 		Order       func(*P) []string
 		Alignment   func(*P) []byte // the alignment for later jobs that name it; nil for none

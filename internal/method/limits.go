@@ -12,11 +12,12 @@ type Limits struct {
 	Directions int // greatest number of random features in released sums, and in models of protocol sealed
 
 	// The next three limits are minimum counts of the party's own rows for protocols moments and sealed,
-	// and for figures over the party's rows alone. Held-out rows reveal as much as training rows, and a
-	// sum over a class with few rows exposes these rows.
+	// and for figures over the party's rows alone. The first two are also for every job by rows that holds out the
+	// rows from a bound on. Held-out rows reveal as much as training rows, and a sum over a class with few rows exposes
+	// these rows.
 	TrainingRows int
 	HeldOutRows  int
-	ClassRows    int // training rows of each class that occurs at the party
+	ClassRows    int // rows of each class that occurs at the party: training rows, and for figures and histograms held-out rows
 	// Share is the largest share of all training rows that one party may hold. In a job with two
 	// parties, the limit is halfway between Share and 1.
 	Share float64

@@ -13,20 +13,21 @@ import (
 // ReleaseKind names the kind of data that a session releases.
 type ReleaseKind string
 
-// The kinds of releases. Among releases of different kinds, the ledger compares only rows, sums and
+// The kinds of releases. Among releases of different kinds, the ledger compares only rows with sums or
 // models.
 const (
-	ReleaseProducts ReleaseKind = "products" // inner products of rows over the columns: Gram matrices
+	ReleaseProducts ReleaseKind = "products" // inner products of rows over the columns: Gram matrices, or margins made of such products
 	ReleaseIDs      ReleaseKind = "ids"      // ids that are common to all parties
 	ReleasePhases   ReleaseKind = "phases"   // random-feature phases of rows, summed over all parties' columns; distances follow from them
-	ReleaseRows     ReleaseKind = "rows"     // rows encoded by an isometry; the Gram matrix of all rows follows from them
-	ReleaseSums     ReleaseKind = "sums"     // sums over the rows of products of two features
+	ReleaseRows     ReleaseKind = "rows"     // rows that are encoded by an isometry or, in protocol escaped, masked; the Gram matrix of all rows follows from them
+	ReleaseSums     ReleaseKind = "sums"     // sums over the rows: of products of two features or, in protocol secureboost, of gradients by bin
 	ReleaseModels   ReleaseKind = "models"   // weights that follow from sums over rows; nobody sees these sums
 	ReleaseFit      ReleaseKind = "fit"      // values of a dictionary, fitted on all rows, with which later jobs prepare rows
 	ReleaseNoise    ReleaseKind = "noise"    // results of sums over the rows with added noise: differentially private
 )
 
-// These kinds of releases accompany the kinds above and are part of their ledger entries.
+// These kinds of releases accompany the kinds above and are part of their ledger entries, except questions,
+// which a party itself asks.
 const (
 	ReleaseCounts    ReleaseKind = "counts"    // row counts, in total or by class
 	ReleaseErrors    ReleaseKind = "errors"    // sums of errors over held-out rows
@@ -47,7 +48,7 @@ func (k ReleaseKind) Beside() bool {
 }
 
 // AlsoReleases returns a function that states one release of the given kind for each party. The
-// release accompanies the job's release of rows. The ledger enters, blocks and approves both
+// release accompanies the job's other releases. The ledger enters, blocks and approves both
 // together.
 func AlsoReleases[P any](kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(*P) ([]Release, error) { return []Release{{Kind: kind}}, nil }
@@ -87,7 +88,7 @@ type Release struct {
 	Edition  Edition      // the edition that holds the rows; zero if the ledger compares rows one by one
 	Schema   string       // the text of the job's schema for this table, or its dictionary's hash; then the learner's views if it uses two
 	Set      *dataset.Set // the table as read, before anything is fitted; with labels if sums include labels
-	Fit      Fit          // the fitted values that prepare encoded rows
+	Fit      Fit          // the fitted values that prepare the rows
 	Split    string       // a description of the rows that the job holds out; "" if the party's key selects them
 	Among    []int        // the released rows of the set; nil for all
 	// Blocks reads a table that is not in memory, of which Set has the columns alone. It calls use with
@@ -124,7 +125,7 @@ type Release struct {
 type Fit struct {
 	By     FitBy
 	Values []byte   // the encoded fit; nil before it is known
-	Among  []int    // this party's rows that the fit uses in this job
+	Among  []int    // this party's rows that the fit uses in this job, or all of them if the job holds them all out; nil if each party fits alone
 	Train  []string // the parties whose rows the fit uses, the leader first; nil if each party fits alone
 	// Earlier names the job from which the party has, or receives, the fit.
 	Earlier job.ID
@@ -137,8 +138,8 @@ type FitBy int
 const (
 	NoFit   FitBy = iota
 	NewFit        // this job fits the values
-	KeptFit       // the values come from an earlier job that this job continues
-	ToldFit       // the values come from an earlier job; the party learns them when it encodes its rows
+	KeptFit       // the values come from an earlier job that this job continues, or whose fit it reuses
+	ToldFit       // the values come from an earlier job; the party learns them in a session of this job
 )
 
 // Release describes the rows that a party releases in one session of the instance. Argument label

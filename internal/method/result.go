@@ -44,9 +44,9 @@ type Result struct {
 	// LeaveOneSiteOut lists the metrics of each party of a leave-one-site-out job. The other
 	// metrics of the result are then those of the first party.
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
-	Difference      *float64            `json:"max_decision_difference"` // greatest difference from pooled decisions about equally prepared rows
-	Exact           *bool               `json:"exact"`                   // whether each prediction equals the prediction of pooled learning on equally prepared rows; null if the predictions are numbers
-	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
+	Difference      *float64            `json:"max_decision_difference"` // greatest difference from pooled decisions about equally prepared rows; null without pooled decisions
+	Exact           *bool               `json:"exact"`                   // whether each prediction equals the prediction of pooled learning on equally prepared rows, or, in jobs of devices, each sum the plain sum; null without such a comparison, and if the predictions are numbers
+	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds, unless the protocol chooses by its sums
 	Outside         *learner.Outside    `json:"grid_outside,omitempty"`  // parts of the grid that other processes computed
 	Timings         map[string]float64  `json:"timings_s"`
 	Network         *Network            `json:"network,omitempty"` // the simulated network that delays the job's messages
@@ -57,11 +57,11 @@ type Result struct {
 	ModelHash       string              `json:"model_sha256,omitempty"` // hash of the sorted model list; "" if the list is empty
 	Leakage         map[string][]string `json:"leakage"`                // describes in words what each role learns
 	// Exposures says, by role, how much of others' rows the role can reconstruct. It is nil in results
-	// of earlier versions.
+	// of earlier versions, and of jobs of kind Fit.
 	Exposures map[string]protocol.Exposure `json:"row_exposure,omitempty"`
 	Warnings  []string                     `json:"warnings,omitempty"`
-	// Refused lists the refusals of a party with the default policy. It is filled only for a job
-	// that one process runs for all parties.
+	// Refused lists the refusals of a party with the default policy. It is filled only by a program that
+	// has the tables of all parties: mercer simulate and mercer demo.
 	Refused  []string `json:"party_would_refuse,omitempty"`
 	Withheld []string `json:"party_would_withhold,omitempty"` // parts of the result that a party with the default policy would not release
 	HeldOut  int      `json:"held_out_rows"`
@@ -232,8 +232,8 @@ type Presentation struct {
 	// Learner replaces the description of the job's learner on the report page, if the method has determined
 	// one of the learner's numbers. It is "" if the job's own description holds.
 	Learner string
-	// Summary replaces the rows at the head of the report page. Nil means the common head, followed
-	// by More.
+	// Summary replaces the rows at the head of the report page; nil means the common head. More follows
+	// in both cases.
 	Summary, More []report.Row
 	Curves        []report.Curve
 }
@@ -268,14 +268,14 @@ type Site struct {
 type Facts struct {
 	Known bool // false: the party has no facts at this stage
 	Grid  Grid
-	// Features is the number of features if the job has more rows than features, and 0 otherwise.
-	// With more rows, the rank of the Gram matrix reveals the number; otherwise the number stays
+	// Features is the number of features if the job has at least as many rows as features, and 0 otherwise.
+	// With as many rows, the rank of the Gram matrix reveals the number; with fewer, the number stays
 	// secret.
 	Features uint32
 }
 
-// Grid states whether none, some or all varying columns hold only multiples of a step, such as
-// integers, one-hot codes or pixels. Larger values leak more.
+// Grid states whether in none, some or all varying columns the values differ only by multiples of a step, as
+// integers, one-hot codes or pixels do. Larger values leak more.
 type Grid uint8
 
 // The values of Grid.

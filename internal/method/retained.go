@@ -12,7 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// RetainedState holds the secret that a member retains after a job to answer queries.
+// RetainedState holds the secret that a member retains after a job to answer queries, or for a job that
+// continues it.
 type RetainedState struct {
 	Method   string
 	Version  uint16 // version of the body's format; each method counts its own

@@ -15,7 +15,7 @@ import (
 // Step is one step of a plan. It is a session of a protocol or, if Session is nil, a computation at
 // the coordinator.
 type Step struct {
-	Name    string // the key in the result's timings: scale, protocol, tune, learn, evaluate
+	Name    string // the key in the result's timings, such as scale, protocol or tune
 	Session *Session
 }
 
@@ -53,7 +53,7 @@ type Session struct {
 }
 
 // Public holds the values that a job's steps so far have made public to all its members. Each
-// method has its own type for them. Public is nil before the first step has ended.
+// method has its own type for them. Public is nil at a party whose table has not been read.
 type Public any
 
 // errAnnounced is the error for an announcement in a step that allows none.
@@ -77,7 +77,8 @@ func (s *Session) Has(name string) bool {
 }
 
 // Descriptor returns the protocol descriptor of the session. One submission of a job, one step and
-// one attempt always give an equal descriptor, so a restarted coordinator returns to its session.
+// one attempt give an equal descriptor, as long as the roster's members of the job keep their keys. So a restarted
+// coordinator returns to its session.
 func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
 	return protocol.Descriptor{
 		Protocol: s.Protocol, Version: s.Version, Params: s.Params, Members: s.Members,
@@ -85,7 +86,7 @@ func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, atte
 	}
 }
 
-// nonce derives a session's nonce from the job ID, which is drawn for every submission.
+// nonce derives a session's nonce from its arguments. The ID of a job or query is drawn for every submission.
 func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/nonce")
@@ -152,7 +153,8 @@ func RunOf[M interface {
 func Nothing() error { return nil }
 
 // slowRounds is the number of rounds that a member waits with one of the session's SlowTimers. The
-// slowest party and the member that learns from all rows take more than one round.
+// slowest party and the member that learns from all rows take more than one round. So does a server that waits
+// one round for each client that drops out.
 const slowRounds = 24
 
 // Timeout returns the duration of a machine's timer; round is the time limit of one round.

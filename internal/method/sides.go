@@ -97,7 +97,7 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 }
 
 // NoFile says where a job's model is, or why there is none, such as "lies in parts with ...". It returns
-// "" if a file holds the model.
+// "" if a file holds the model, and for a job of kind Fit, which has none.
 func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {
 		return ""
@@ -211,17 +211,17 @@ func (h *CoordinatorSide) Ended(i int, e End) { h.ended(i, e) }
 // Public returns the values that the steps so far have made public.
 func (h *CoordinatorSide) Public() Public { return h.known() }
 
-// Answers reports whether members retain the state to answer queries about new rows.
+// Answers reports whether members can retain the state to answer queries about new rows.
 func (m *Protocol) Answers() bool { return m.answers != nil }
 
 // OpenParty opens a party's retained state. The reader parses the job file that the state may hold.
-// The result is a [Local], an [Inquirer], or both.
+// The result is a [Local] or an [Inquirer]. It is neither if the state answers no queries.
 func (m *Protocol) OpenParty(k RetainedState, reader *job.Reader) (Erasable, error) {
 	return m.answers.party(k, reader)
 }
 
 // OpenServer opens the coordinator's retained state for queries; model reads the model file if one
-// was kept. It returns nil if the coordinator does not take part in queries.
+// was kept. OpenServer returns nil if the coordinator does not take part in queries.
 func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte, error)) (Erasable, error) {
 	if m.answers.server == nil {
 		return nil, nil
@@ -291,9 +291,9 @@ type Recommendation struct {
 // End describes how a session went, as its parties reported it.
 type End struct {
 	Session        protocol.SessionID
-	Asked          []string                            // parties that were asked to take part in the session
+	Asked          []string                            // members that were asked to take part in the session, the coordinator included
 	Stayed         []string                            // parties that completed the session, in the members' order
-	Sent, Received uint64                              // message bytes, summed over the parties that have reported
+	Sent, Received uint64                              // message bytes of all parties that have reported; in jobs of devices, as the server has counted them
 	Facts          Facts                               // facts of all parties, joined
 	Words          map[string]learner.FigurePermission // each party's decision on metrics over its own rows
 }

@@ -16,8 +16,8 @@ type Table struct {
 	Ratings *dataset.Ratings // a recommender's data, in place of rows
 	// Stream reads the table in blocks. It replaces Set, for protocols with the trait Streams.
 	Stream Stream
-	// Key selects the held-out rows of a job with a held-out fraction. All jobs of a party share
-	// the key.
+	// Key selects the held-out rows of a job with a held-out fraction. All jobs of a party's home share
+	// the key; in command simulate it follows from the job's seed.
 	Key dataset.SplitKey
 	// Together orders the common rows of parties with different columns and selects the held-out ones,
 	// in a process that has all parties' tables. Nil means that the parties' own secret key does.

@@ -1,4 +1,5 @@
-// Package all lists all methods of the program. No other list exists.
+// Package all lists all methods of the program. Only internal/local/all has another list: of their code for a process
+// that owns all data.
 package all
 
 import (

@@ -74,8 +74,8 @@ func (d Declared) Rows() (int, error) {
 	return d.List[0].Rows, nil
 }
 
-// readDeclared decodes the parties' declarations. It blames a party whose rows differ from the
-// others' rows.
+// readDeclared decodes the parties' declarations. It returns an error if the parties do not hold the same rows
+// in the same order.
 func readDeclared(parties []string, statements [][]byte) (Declared, error) {
 	var d Declared
 	digest, err := sums.Statements(parties, statements, func(b []byte) error {

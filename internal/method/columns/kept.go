@@ -45,7 +45,7 @@ func (k keptAlignment) encode() []byte {
 }
 
 // Limits for the decoded fields of an alignment: the bytes of an edition's id, the number of
-// parties and the bytes of a party's name.
+// parties, and the bytes of a party's name or of heldOut.
 const (
 	maxEdition = 64
 	maxPeers   = 1 << 13
@@ -67,7 +67,7 @@ func decodeAlignment(b []byte) (k keptAlignment, err error) {
 }
 
 // ToKeep encodes the alignment for later jobs. It returns nil if the job gives its alignment no
-// name, or reuses an earlier job's alignment.
+// name or reuses an earlier job's alignment, and before the alignment.
 func (p *Party) ToKeep() []byte {
 	name := p.Job.Data.Partition.Alignment
 	if name == "" || p.kept || p.Set == nil {
@@ -110,7 +110,7 @@ func (k keptAlignment) keyOf(id job.ID) [32]byte {
 }
 
 // mismatch returns the reason why an alignment does not suit the job, or "" if there is none. The
-// reason depends only on the job file and the names of editions.
+// reason quotes no cell of a table and no rule for ids.
 func (k keptAlignment) mismatch(p *Party) string {
 	switch {
 	case k.name != p.Job.Data.Partition.Alignment:

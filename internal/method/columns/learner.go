@@ -95,8 +95,8 @@ func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	return err
 }
 
-// ReportedServer is the state of a coordinator that receives only a report with metrics from the
-// party with the labels. A method's own server embeds it.
+// ReportedServer is the state of a coordinator that receives the declarations, and a report with metrics from
+// the party with the labels. A method's own server embeds it.
 type ReportedServer struct {
 	Server
 	Metrics learner.Metrics

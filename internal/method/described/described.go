@@ -20,10 +20,10 @@ type Labels struct {
 	Targets [2]float64 // least and greatest permitted number; zero for classes
 }
 
-// maxClasses is the greatest number of classes that the key classes can list.
+// maxClasses is the greatest number of classes that the key "classes" can list.
 const maxClasses = 256
 
-// LabelKeys declares the keys classes and targets of a job file. Text ofClasses names the learners that
+// LabelKeys declares the keys "classes" and "targets" of a job file. Text ofClasses names the learners that
 // need the classes, and ofNumbers those that need the targets.
 func (l *Labels) LabelKeys(ofClasses, ofNumbers string) []section.Field {
 	return []section.Field{

@@ -107,9 +107,8 @@ func workerMembers(c method.Instance) []protocol.Member {
 	return list
 }
 
-// labelBroadcastStep returns the step in which each active worker tells the other active workers
-// how many labels it has, and of which classes. The coordinator and passive workers are not
-// members.
+// labelBroadcastStep returns the step in which each active worker tells the other active workers how many labelled
+// training rows it has, and of which classes its labels are. The coordinator and passive workers are not members.
 func labelBroadcastStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",

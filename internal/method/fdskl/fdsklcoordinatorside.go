@@ -44,7 +44,7 @@ func (s *server) takeFinding(body []byte) error {
 }
 
 // writeModel writes the coordinator's record of the model. It holds the public settings of the
-// random features and a digest of the coefficients.
+// random features and a digest of the model.
 func (s *server) writeModel(out io.Writer) error {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl")
@@ -105,7 +105,7 @@ func (l Learned) Warnings(name string) []string {
 // learned is the report that the party with the labels sends to the coordinator.
 type learned struct {
 	Learned
-	model [32]byte // SHA-256 of the coefficients, which never leave the active parties
+	model [32]byte // a digest of the model, see Learnt.hash; its coefficients never leave the active parties
 }
 
 // learnedMetrics lists the metrics of a report in their order.

@@ -22,7 +22,7 @@ import (
 // Keys holds the settings of protocol fdskl in a job file; see protocol/fdskl.
 type Keys struct {
 	job.Moded
-	Directions int // the number of random features
+	Directions int // the number of random directions; each gives a row one phase, and so two features
 	columns.Keys
 	Training Training
 	Bits     int // the number of bits of a phase
@@ -136,7 +136,7 @@ func (k *Keys) Demands() job.Demands {
 	}
 }
 
-// check refuses a job whose learner, kernel or data do not suit random features.
+// check refuses a job whose learner, kernel, data, parties or open predictions do not suit the protocol.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, optimizer := learner.OptimizerParamsOf(j)
 	switch {

@@ -59,7 +59,7 @@ func (p *party) phaseReleases() ([]method.Release, error) {
 }
 
 // releasesOfPhases lists the releases of a worker's phases. A single active party releases nothing
-// about its columns, only the counts that it declares.
+// about its columns but what it declares: their number and, if gamma has a unit, this unit.
 func releasesOfPhases(j *job.Job, self string, of func(method.ReleaseKind) ([]method.Release, error)) ([]method.Release, error) {
 	active := j.Active()
 	alone := len(active) == 1 && self == active[0]

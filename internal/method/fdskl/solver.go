@@ -29,7 +29,7 @@ type Solver interface {
 // Learnt is a trained model with its decisions on held-out rows.
 type Learnt struct {
 	Coefficients linalg.Matrix[float64] // one row for each output and two columns for each direction
-	Decisions    linalg.Matrix[float64] // one row for each output and one column for each held-out row
+	Decisions    linalg.Matrix[float64] // one row for each output and one column for each held-out row that the solver has judged
 	Left         float64                // the remaining gradient norm; see Learned
 	several      bool                   // true if other workers hold coefficients of the model, too
 }

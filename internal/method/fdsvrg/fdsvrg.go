@@ -120,8 +120,8 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check refuses a job that is not in mode paper or has no linear model with a loss. It sets the
-// defaults of the learner's settings.
+// check refuses a job that is not in mode paper, has open predictions or folds, or has no linear model with a
+// loss. It sets the defaults of the learner's settings.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, params := learner.OptimizerParamsOf(j)
 	switch {

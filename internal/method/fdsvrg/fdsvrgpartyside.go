@@ -44,7 +44,7 @@ func (p *party) tell(setup method.Setup) (*method.Run, error) {
 }
 
 // declare declares the number of the party's columns and a bound on the squared norms of its rows.
-// The learning rate follows from the bounds of all parties.
+// The default learning rate follows from the bounds of all parties.
 func (p *party) declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	rows := p.Training()

@@ -30,7 +30,7 @@ const (
 // "Privacy-preserving kernel computation for vertically partitioned data"). Mercer replaces the
 // paper's single secure sum by two sums, and adds every list only once to each sum. The first sum
 // counts how many people like each item. The second sum counts, for each pair of items that enough
-// people like, how many people of the first sum like both items.
+// people like, how many of the people who remain after the first sum like both items.
 type Devices struct {
 	method.Instance
 	Items int // number of items in the catalogue

@@ -4,9 +4,9 @@
 //
 //	popularity -> triangle -> learn -> broadcast (each party recommends to itself)
 //
-// The first two steps are secure sums; the last step broadcasts the kernel. Package local runs the same steps in
+// The first two steps are secure sums; the last step broadcasts the kernel. Package local runs all but the last in
 // one process for federations with too many members for one process each. It also runs mode paper,
-// whose steps are different.
+// whose steps are different, and in which devices request rows of the kernel.
 package fedcfk
 
 import (
@@ -65,7 +65,7 @@ func undeployable(j *job.Job) string {
 	return ""
 }
 
-// minimums refuses a job whose settings are below an operator's limits.
+// minimums refuses a job whose settings are outside an operator's limits.
 func minimums(f method.Limits, j *job.Job) error {
 	k := job.As[*Keys](j.Protocol)
 	switch {
@@ -110,8 +110,8 @@ func (c Devices) Plan() ([]method.Step, error) {
 // steps returns a plan of two sums, a computation and a broadcast. The sums count how many people like
 // each item, and how many like both of two popular items. The coordinator computes a kernel between
 // items from the sums. The broadcast sends the kernel to every remaining party, which recommends to
-// itself. Claims ensure that a person's list enters only one
-// sum of each kind, ever. A party releases nothing that the release ledger counts.
+// itself. Claims ensure that a person's list enters only one sum of each kind, ever. A party releases
+// nothing that the release ledger counts.
 func (c Devices) steps() ([]step, error) {
 	if err := c.check(); err != nil {
 		return nil, err

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ItemKernel is the kernel between items, which the coordinator broadcasts to all devices. Every
-// device receives the whole kernel, so no device has to request rows. The kernel is the whole
-// model.
+// ItemKernel is the kernel between items, which is the whole model. The coordinator broadcasts it to the
+// remaining devices. They receive the whole kernel, so no device has to request rows, except in mode
+// paper.
 type ItemKernel struct {
 	Catalogue int      // number of items in the catalogue
 	Kept      []int    // items in the kernel, ascending

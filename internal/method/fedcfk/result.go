@@ -26,7 +26,7 @@ type Figures struct {
 	Items       int                     `json:"items"`            // items in the catalogue
 	Cut         int64                   `json:"cut"`              // likes that an item needs in the first sum to be kept
 	Kept        int                     `json:"items_kept"`
-	Judged      int                     `json:"people_judged"` // people with a held-out item that is in some training list
+	Judged      int                     `json:"people_judged"` // people with a training list, and with a held-out item that is in some training list
 	Broadcast   int                     `json:"kernel_bytes"`  // size of the kernel that every device receives
 	Sums        []sums.Figures          `json:"sums"`
 	Recommended []method.Recommendation `json:"recommended"` // recommendations that one device shows

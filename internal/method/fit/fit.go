@@ -1,6 +1,6 @@
 // Package fit is the method of jobs of kind Fit. Parties with different rows fit once the
 // preparation of their rows under a data dictionary, and learn nothing else. Later jobs of the
-// dictionary name this job and reuse its fit. So the parties never release a second fit, whose
+// dictionary name this job and reuse its fit. So the parties need not release a second fit, whose
 // difference from the first could describe only a few people. See package rows.
 package fit
 

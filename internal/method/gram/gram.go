@@ -1,6 +1,6 @@
 // Package gram runs jobs of protocol gram, in which parties with different columns of the same
-// people add up their Gram matrices. The coordinator learns from this sum and sees only this sum.
-// See protocol/psi and protocol/gram.
+// people add up their Gram matrices. The coordinator learns from this sum and sees no party's own
+// matrix. See protocol/psi and protocol/gram.
 package gram
 
 import (

@@ -47,7 +47,7 @@ type Federation struct {
 	Observe func(step string, m protocol.Message)
 	// Watch, if set, replaces the node of each member of a step.
 	Watch func(sim.Node) sim.Node
-	// Announced, if set, is called with the coordinator's announcement of each step.
+	// Announced, if set, is called with the coordinator's announcement of each step that has one.
 	Announced func(step string, body []byte)
 }
 

@@ -1,5 +1,5 @@
 // Package moments binds sums of products of random features to learners. The coordinator learns
-// from the sums over all parties' rows and sees only these sums. See protocol/secagg.
+// from the sums over all parties' rows and sees no single party's sums. See protocol/secagg.
 package moments
 
 import (
@@ -141,8 +141,8 @@ func roomFor(most int64) int64 {
 
 // sumGroups describes the groups of entries that each party adds to the sums over at most the given
 // number of rows. These entries are the upper triangle of the matrix of the features' products, the
-// products of features and targets, and the number of training rows. A regression also has the sums
-// of the targets and of their squares. With privacy there is room for a party's noise.
+// products of features and targets, and the number of training rows. A regression without
+// privacy also has the sums of the targets and of their squares. With privacy there is room for a party's noise.
 func sumGroups(j *job.Job, features int, rows int64) ([]secagg.Group, error) {
 	l := objectiveOf(j)
 	groups := []secagg.Group{

@@ -85,7 +85,7 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// features returns the number of random features.
+// features returns the number of features, which are random ones or, with kernel linear, the columns and a constant.
 func (s *server) features() int { return s.public().features(s.Job) }
 
 // solve computes the solution for the hyperparameter value that the sums select.

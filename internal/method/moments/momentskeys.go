@@ -22,15 +22,15 @@ type Keys struct {
 	// party then receives the sums of products of features, from which deviations are computed.
 	Deviations bool
 	// Histogram makes the parties sort held-out decisions into bins and add up the counts. The job has
-	// two classes. The bins give the ROC curve and the area under it. Without bins the server learns one
-	// count about the held-out rows of a classification: how many are classified correctly.
+	// two classes. The bins give the ROC curve and the area under it. Without bins the server learns two
+	// counts about the held-out rows of a classification: how many there are, and how many are classified correctly.
 	Histogram bool
 	Privacy   noised.Privacy
 }
 
 var _ job.Settings = (*Keys)(nil)
 
-// MaxDirections is the greatest number of random features of a job (the key directions). It also limits
+// MaxDirections is the greatest number of random features of a job (the key "directions"). It also limits
 // how many numbers the sums have, because this count grows with the square of the features.
 const MaxDirections = 4096
 

@@ -60,7 +60,7 @@ func (p *party) solutionReceiver(setup method.Setup) (*method.Run, error) {
 }
 
 // release returns one release, which says that the party's training rows enter the sums. At a party
-// whose rows are all held out, all rows enter the sums of errors.
+// whose rows are all held out, all rows enter the sums of errors. With privacy see noiseRelease.
 func (p *party) release() ([]method.Release, error) {
 	if p.Job.Data.Private {
 		return p.noiseRelease(), nil

@@ -73,8 +73,8 @@ func (n numberRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []
 
 func (n numberRidge) describe(*fitted, *model.RandomSpec) {}
 
-// gaussianProcess is the objective of a Gaussian process: a ridge regression whose noise maximises
-// the likelihood of the numbers. With deviations, the parties also receive the sums of products of
+// gaussianProcess is the objective of a Gaussian process: a ridge regression whose noise, among the values of
+// the job, maximises the likelihood of the numbers. With deviations, the parties also receive the sums of products of
 // features.
 type gaussianProcess struct {
 	numberRidge

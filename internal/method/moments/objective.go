@@ -76,7 +76,7 @@ type results struct {
 	metrics learner.Metrics
 	values  []float64 // eigenvalues of a kernel PCA
 	// assessment holds the metrics and curves of the histogram; nil without a histogram, and if its rows
-	// are too few.
+	// are too few or of one class.
 	assessment *learner.Assessment
 }
 

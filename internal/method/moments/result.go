@@ -35,7 +35,7 @@ type Figures struct {
 	Membership *float64 `json:"membership_auc"`
 	// Joint is the area under the ROC curve of an attack on the sums of all parties. The attack
 	// tests all candidates together and knows a tenth of the members. A launching process that owns
-	// up to 2,000 rows measures it, unless the job has privacy; otherwise it is null.
+	// up to 2,000 rows, some of them held out, measures it, unless the job has privacy; otherwise it is null.
 	Joint *float64 `json:"joint_membership_auc"`
 	// Within is the greatest rounding error of a share of held-out rows (accuracy, coverage_95). The
 	// error arises because parties round counts to multiples of 5, or to a thousandth of more than 5,000

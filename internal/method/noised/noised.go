@@ -110,7 +110,8 @@ func checkRows(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkFits refuses values that the parties would compute from their rows to prepare them.
+// checkFits refuses values that the parties would compute from their rows to prepare them, and a job whose number of
+// columns the rows decide.
 func checkFits(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case d.Scale == job.Standard, d.ScalesTogether(): // means of a schema's columns are fitted with what it fits

@@ -25,9 +25,9 @@ func add(p *method.Presentation, label, text string) {
 	p.More, p.Notes = append(p.More, report.Row{Label: label, Value: text}), append(p.Notes, text)
 }
 
-// comparison states with which features and which alpha the comparisons alone and pooled learn, for a job with
-// privacy. In place of random features they use the exact kernel, so that the difference from the job is the price of
-// random features and noise together.
+// comparison states with which features and which alpha the comparisons alone and pooled learn, for a job with privacy.
+// In place of random features they use the exact kernel for up to 8,192 rows, so that the difference from the job is
+// the price of random features and noise together.
 func comparison(j *job.Job) string {
 	if j.Kernel.Name == job.Linear {
 		return "Alone and pooled learn from the same features, the columns and a constant, without noise and with the alpha of a job without privacy."

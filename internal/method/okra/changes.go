@@ -22,7 +22,7 @@ const (
 )
 
 // plan returns the steps of a job whose parties change. It has a first session, a session of the remaining
-// parties and, unless that session already sends all rows again, a fresh session of the remaining parties
+// parties and newcomers and, unless that session already sends all rows again, a fresh session of the same parties
 // for comparison.
 func (c *Changes) plan(of method.Instance) ([]step, error) {
 	first, last := c.firstInstance(of), c.lastInstance(of)
@@ -49,7 +49,7 @@ func (c *Changes) plan(of method.Instance) ([]step, error) {
 	}, step{Name: "relearn", Compute: (*server).relearn}), err
 }
 
-// nextSteps returns the steps of the second session, in which the remaining parties take part.
+// nextSteps returns the steps of the second session, in which the remaining parties and newcomers take part.
 func (c *Changes) nextSteps(last method.Instance) ([]step, error) {
 	before, err := rows.StepsAgain(last)
 	if err != nil {

@@ -31,7 +31,7 @@ type server struct {
 	permissions map[string]learner.FigurePermission // each party's permission for figures over its own rows
 	model       *model.Private
 
-	changeState // state for a job whose parties change
+	changeState // state for a job whose parties change, or that continues another
 }
 
 func newServer(c method.Instance) (*server, error) {
@@ -178,7 +178,8 @@ func (s *server) retainState(method.Closing) (method.RetainedState, error) {
 	return retainedOf(s.Job, answerFacts{s.parent, s.upload.Tag()}.encode()), nil
 }
 
-// changeState holds the coordinator's state that only a job with changing parties needs.
+// changeState holds the coordinator's state that only two kinds of jobs need: jobs whose parties change, and jobs that
+// continue an earlier job.
 type changeState struct {
 	base    *okra.Base
 	fresh   *okra.Server

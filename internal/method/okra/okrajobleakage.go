@@ -169,7 +169,7 @@ type Figures struct {
 	Preparation string             `json:"preparation"` // "keep", "refit", or "none" if the job fits no preparation
 	First       Phase              `json:"first"`
 	Changed     Phase              `json:"changed"`
-	// Fresh holds the costs of a session in which the remaining parties send all their rows. If
+	// Fresh holds the costs of a session in which the remaining parties and newcomers send all their rows. If
 	// newcomers had to agree on the column order, Fresh includes that cost.
 	Fresh         Phase   `json:"fresh"`
 	BytesShare    float64 `json:"bytes_of_fresh"`

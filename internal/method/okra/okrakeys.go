@@ -61,7 +61,7 @@ func (k *Keys) Section() *section.Section {
 		}, k.changeKeys()...), Finish: k.finish}
 }
 
-// WireKey declares the job file's key wire, which sets dst.
+// WireKey declares the job file's key "wire", which sets dst.
 func WireKey(dst *Wire) section.Field {
 	return section.Field{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: dst, Known: []Wire{Float32, Float64}}, Default: string(Float32),
 		Doc: "The type of the numbers that are sent."}

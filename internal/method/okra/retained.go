@@ -53,8 +53,7 @@ func openServer(_ method.Instance, k method.RetainedState, file func() ([]byte, 
 }
 
 // Kept holds the encoder with which a party encodes the rows of its queries to a model. It is
-// secret: with it and the coordinator's model, the rows of every party can be
-// decoded.
+// secret: with it, the rows in the coordinator's model can be decoded, whichever party sent them.
 type Kept struct {
 	Params  okra.Params
 	Epoch   okra.Seed

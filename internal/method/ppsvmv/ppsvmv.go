@@ -61,7 +61,8 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check refuses a job that is not in mode paper or whose learner does not use the Gram matrix.
+// check refuses a job that is not in mode paper, has open predictions, or has a learner that does not use the Gram
+// matrix.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:

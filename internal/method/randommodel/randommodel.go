@@ -1,5 +1,5 @@
 // Package randommodel keeps the model of a job at a party that has all of it: a function that is linear in random
-// features. The party answers queries about new rows without other members.
+// features or, with kernel linear, in columns. The party answers queries about new rows without other members.
 package randommodel
 
 import (

@@ -48,7 +48,7 @@ type side struct {
 
 var _ sizes = (*census)(nil)
 
-// maxDistinct bounds the classes that a census counts. Labels that are numbers to predict have more,
+// maxDistinct bounds the classes that a census counts. Labels that are numbers to predict can have more,
 // and their classes are not needed.
 const maxDistinct = 1 << 10
 

@@ -85,8 +85,8 @@ func (p *Party) arrange(order []int, leader string) error {
 	return nil
 }
 
-// agreesOnClasses reports whether the parties must agree on the classes. They must if the job does
-// not list the classes.
+// agreesOnClasses reports whether the parties must agree on the classes. They must if the learner has
+// classes that neither the data of the job nor its protocol lists.
 func agreesOnClasses(j *job.Job) bool {
 	return j.Task().Classes && j.Traits().Labels == nil && j.Data.Order == nil
 }

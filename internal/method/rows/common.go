@@ -11,8 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Common returns all rows of a split, not scaled, with their rare values replaced. A value is rare
-// if fewer than [prepare.Least] training rows have it. Sums use rows in this form.
+// Common returns all rows of a split, not scaled, with their rare values replaced. In a table without a
+// schema, a column gets its commonest value in all rows if fewer than [prepare.Least] training rows have
+// another. With a schema, [prepare.Preparation.Common] says which values are rare. If all rows are held out,
+// they count in place of the training rows. Sums use rows in this form.
 func Common(s method.Split) (linalg.Rows, error) {
 	if s.Frame == nil {
 		return level{dataset.RowsOf(s.Set.X), dataset.NearConstantColumns(s.Set.X, counted(s), prepare.Least)}, nil

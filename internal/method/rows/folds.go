@@ -16,8 +16,8 @@ import (
 // foldBytes is the number of bytes that a row's fold takes in a message.
 const foldBytes = 4
 
-// GroupsFolds reports whether each party assigns its own rows to folds. In such a job all training rows of
-// a group are in the same fold.
+// GroupsFolds reports whether each party assigns its own rows to folds. In such a job all training rows that
+// one party has of a group are in the same fold.
 func GroupsFolds(j *job.Job) bool { return j.Data.Folds > 0 && j.Data.Group != "" }
 
 // Total is the number of rows of all parties together. Every party knows this number after the rows

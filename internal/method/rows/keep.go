@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// read returns the table as the party read it. This is the table before preparation, if the job
-// fits a preparation.
+// read returns the table before its preparation if the job fits the preparation. Otherwise it returns the
+// prepared table, or the table as the party read it if there is no schema.
 func (p *Party) read() *dataset.Set {
 	if p.raw != nil {
 		return p.raw
@@ -110,7 +110,7 @@ func (p *Party) Fit(b []byte) error {
 }
 
 // By prepares and scales a copy of the party's rows like [Party.Fit], and returns the copy. It also
-// reports whether the numbers of the prepared table lie on a grid. It does not change the party.
+// reports whether the numbers of all columns that vary lie on a grid. It does not change the party.
 func (p *Party) By(b []byte) (rows linalg.Rows, grid bool, err error) {
 	other := *p
 	err = other.Fit(b)

@@ -12,8 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// CheckSplit refuses a table that is too small for sums over its rows, because it has too few training
-// rows, held-out rows or rows of a class. All rows of a group in a class count as one.
+// CheckSplit refuses a table that is too small for sums over its rows, because it has too few training rows or
+// held-out rows. Without privacy it also refuses too few training rows of a class or, with numbers as labels, too few
+// besides those of the most common number; there all rows of a group count as one.
 func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 	return checkSizes(f, j, listed(s))
 }
@@ -79,7 +80,7 @@ func (p *Party) CheckHeldOutClasses() error {
 }
 
 // CheckClassCells refuses a class of the party whose training rows have fewer cells than there are numbers that a job
-// tells about each class. Such numbers would reveal most of these rows.
+// tells about each class. Such numbers would reveal most of these rows. If the limit ClassRows is 0, it refuses none.
 func (p *Party) CheckClassCells(numbers int) error {
 	if p.Limits.ClassRows == 0 || !p.Job.Task().Classes {
 		return nil

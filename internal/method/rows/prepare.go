@@ -81,7 +81,8 @@ func fitting(c method.Instance, entries int, sum string) (*method.Session, error
 	return s, nil
 }
 
-// frame returns the table as the party read it. It returns nil for a numeric table.
+// frame returns the table as the party read it, until it is prepared by values that the job does not fit. Then it
+// returns nil, and also for a table without a schema.
 func (p *Party) frame() *prepare.Frame {
 	f, _ := p.read().X.(*prepare.Frame)
 	return f
@@ -119,8 +120,8 @@ func (p *Party) begin(check func(*prepare.Frame) error) error {
 	return p.prepareWith(made)
 }
 
-// checkEnough returns an error if the party has too few values for the fit. It runs before the
-// first session.
+// checkEnough returns an error if the party has too few values for the fit or, in a schema with agreed
+// categories, words that cannot be categories. It runs before the first session.
 func (p *Party) checkEnough(f *prepare.Frame) error {
 	if len(p.Job.Data.Schema.Agrees()) > 0 {
 		_, err := p.proposals(f)
@@ -383,8 +384,9 @@ func (p *Party) fittedPreparation() (*prepare.Preparation, error) {
 	return p.fit.plan.Fit(p.fit.sum)
 }
 
-// Notices lists two kinds of columns for the party's own operator: columns that differ strongly
-// from the other parties' numbers, and columns with values that sums replace.
+// Notices returns sentences for the party's own operator. They are about columns that differ strongly from
+// the other parties' numbers, words outside or almost like the agreed categories, and values that sums
+// replace.
 func (p *Party) Notices() []string { return p.notices }
 
 // encodeWords encodes lists of words and pads them with zeros to the given size.

@@ -10,12 +10,12 @@ import (
 )
 
 // In a job with differential privacy, the numbers that a party adds for a row depend only on this row and on public
-// numbers. No refusal depends on the values of a row.
+// numbers. No refusal depends on values of a row that the job and its dictionary allow.
 
 // uncommon returns all rows of a split in a job with differential privacy, not scaled.
 func uncommon(s method.Split) (linalg.Rows, error) { return cut{dataset.RowsOf(s.Set.X)}, nil }
 
-// greatest is the magnitude to which numbers are cut with differential privacy. Features of larger numbers
+// greatest is the magnitude to which numbers are cut with differential privacy. Features of the largest numbers
 // would not be finite. Phases of such numbers have no meaning anyway, because neighbouring float64 values
 // are at least 0.25 apart.
 const greatest = 1 << 50

@@ -164,7 +164,7 @@ func (p *Party) lets() ([]method.Release, error) {
 // Tested reports whether the job holds out all the party's rows.
 func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
 
-// Grid returns the grid of the table's numbers. It sorts every column, so only protocols that need
+// Grid returns the grid of the table's numbers. It can have to sort every column, so only protocols that need
 // the grid compute it.
 func (p *Party) Grid() method.Grid {
 	if p.gridded != nil {
@@ -288,7 +288,7 @@ func foldLeakage(c method.Instance) map[string][]string {
 }
 
 // checkSideSizes refuses a table that the job's bound divides into too few training or held-out rows.
-// The bounds of two jobs together would give the dates of these few rows so closely that the dates
+// The bounds of two jobs together would give the dates or numbers of these few rows so closely that they
 // identify the rows.
 func checkSideSizes(f method.Limits, j *job.Job, s sizes) error {
 	if j.Data.Test.Column == "" {

@@ -92,8 +92,8 @@ func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 }
 
 // Together computes, in one process, the scaling on which several parties would agree. The scaling
-// is empty if the job has none. A single party releases its sums to nobody, so Together then
-// replaces no rare value.
+// is empty if the job has none. A single party, or a job whose rows are in one place
+// anyway, releases sums to nobody, so Together then replaces no rare value.
 func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 	if len(parties) == 1 || j.Unshared() {
 		return PooledScaling(j, parties)

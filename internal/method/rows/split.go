@@ -74,8 +74,8 @@ func checkWeights(j *job.Job, s method.Split) error {
 	return nil
 }
 
-// labelled checks the labels against the needs of the job's learner. It removes labels that the job
-// does not need.
+// labelled checks the labels against the needs of the job's learner or, if the protocol has a check of its own,
+// by that check. It removes labels that the job does not need.
 func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	set, err := method.TakeLabels(j, set)
 	if err != nil || set.Labels == nil {

@@ -287,7 +287,8 @@ func (p *Party) Count(heldOut bool) int {
 
 // Each calls use with the party's held-out or training rows, in the form that enters sums, and their
 // labels. The labels are nil if the job has none. Each calls use once for a table in memory, and once
-// for each block of a table that is read in blocks. use can return [method.ErrEnough] to end the reading.
+// for each block with such rows of a table that is read in blocks. use can return [method.ErrEnough] to
+// end the reading.
 func (p *Party) Each(heldOut bool, use func(rows linalg.Rows, labels []string) error) error {
 	if s, ok := p.Shard(); ok {
 		return s.Each(p.Job, heldOut, use)

@@ -1,5 +1,6 @@
-// Package sealed binds sealed moments to learners. Three keepers compute a ridge regression on random features from
-// shares of the parties' sums, and open the weights to the parties. No single member sees a sum. See protocol/sealed.
+// Package sealed binds sealed moments to learners. Three keepers compute a ridge regression on features of the rows
+// from shares of the parties' sums, and open the weights to the parties. No single member sees another party's sums
+// over training rows. See protocol/sealed.
 package sealed
 
 import (

@@ -14,7 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// server is the coordinator. It sees the declarations and the figures and, if it is a keeper, a keeper's shares.
+// server is the coordinator. It sees the declarations, the figures, the certificate's sums and, if it is a keeper, a
+// keeper's shares.
 type server struct {
 	method.Instance
 	rows.Witness

@@ -19,7 +19,8 @@ type Keys struct {
 	job.Moded
 	Keepers  []string // names of the keepers: servers a and b, dealer c; nil for the default
 	Features int      // number of random features; 0 for the default for the declared rows
-	// PerRow is the learner's alpha divided by the number of training rows. 0 means that the learner states alpha.
+	// PerRow is the learner's alpha divided by the number of training rows. 0 means that the learner states alpha or,
+	// with privacy, that the noise determines it.
 	PerRow  float64
 	Certify Certifying
 	Privacy noised.Privacy
@@ -106,7 +107,8 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return k.checkKeepers(j, in)
 }
 
-// checkAlpha sets alpha_per_row if the job states no alpha at all. A Gaussian process has a noise in its place.
+// checkAlpha sets alpha_per_row if the job states no alpha at all and has no privacy. A Gaussian process has a noise in
+// its place.
 func (k *Keys) checkAlpha(j *job.Job, in *section.Place) error {
 	const unset = 1 // the default of the learners' alpha, which the canonical file states
 	objective, _ := learner.ObjectiveOf(j.Learner)
@@ -147,7 +149,7 @@ func (k *Keys) checkKernel(j *job.Job, in *section.Place) error {
 }
 
 // checkKeepers sets the default keepers, so that each operator reads their names in the job. It refuses keepers that
-// are no members of the job.
+// are no members of the job, and the coordinator as the first or second keeper.
 func (k *Keys) checkKeepers(j *job.Job, in *section.Place) error {
 	parties := j.Parties()
 	if k.Keepers == nil && len(parties) >= 2 {

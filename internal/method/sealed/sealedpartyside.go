@@ -52,7 +52,8 @@ func (p *party) public() public {
 	return k
 }
 
-// release returns one release, which says that the model is trained on the party's training rows, too.
+// release returns one release, which says that the model is trained on the party's training rows, too. With privacy see
+// noiseRelease.
 func (p *party) release() ([]method.Release, error) {
 	if p.Job.Data.Private {
 		return p.noiseRelease(), nil

@@ -1,6 +1,6 @@
 // Package secureboost runs jobs of protocol SecureBoost, in which parties with different columns of
 // the same people grow boosted trees. It serves for comparison with FDSKL. The party with the
-// labels selects splits by sums over the bins of the other parties' columns. See
+// labels selects splits by sums over the bins of all parties' columns. See
 // protocol/secureboost.
 package secureboost
 
@@ -71,7 +71,8 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check refuses a job that is not in mode paper or whose learner does not grow trees.
+// check refuses a job that is not in mode paper, whose learner does not grow trees, or that has a kernel other than
+// linear, open predictions or folds.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:

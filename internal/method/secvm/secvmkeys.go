@@ -54,12 +54,12 @@ const (
 
 const defaultBins = 1 << 14
 
-// maxClasses is the largest number of words that the key classes can list. A later check requires
+// maxClasses is the largest number of words that the key "classes" can list. A later check requires
 // exactly two.
 const maxClasses = 256
 
 // Section declares the keys of protocol secvm in a job file. Devices with default limits refuse models
-// whose cohort is smaller than the default of key cohort.
+// whose cohort is smaller than the default of the key "cohort".
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every person has one labelled record in a device. The server counts anonymous packages, or sees secure sums.",
 		Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{

@@ -140,7 +140,7 @@ func (s *Training) Snapshot() []byte {
 	return w.Bytes()
 }
 
-// Restore restores the state of a snapshot of the same job. It refuses all other bytes.
+// Restore restores the state of a snapshot of the same job. It refuses bytes that are no snapshot of such a training.
 func (s *Training) Restore(snapshot []byte) error {
 	r := wire.NewReader(snapshot)
 	t, done := int(r.Uint32()), r.Bool()

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Summation is one secure sum of a job over many devices.
+// Summation is the session of one secure sum, with its parameters.
 type Summation struct {
 	Session *protocol.Session
 	Params  secagg.Params

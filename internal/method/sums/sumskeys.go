@@ -1,5 +1,5 @@
 // Package sums is the common part of methods with a secure sum. It has settings, sessions that add
-// up vectors, and sessions that send results computed from the sums. See protocol/secagg.
+// up vectors, and sessions in which members send statements or results. See protocol/secagg.
 package sums
 
 import (

@@ -24,7 +24,7 @@ func Support() local.LocalSupport {
 }
 
 // compareJob compares a job with trainings on all parties' columns together and on each party's own
-// columns. Each training draws its own directions. Decisions are not compared, because other
+// columns, if the job asks for them. Each training draws its own directions. Decisions are not compared, because other
 // directions give other decisions. compareJob also measures the label holder's exposure (see expose). If
 // the job asks for it, compareJob also fits a learner with the exact kernel, to show the cost of random
 // features.

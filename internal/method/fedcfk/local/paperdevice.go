@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// PaperDevice is a device in FedCFK's mode paper. It takes part in many rounds, and hides the rows
+// PaperDevice is a device in FedCFK's mode paper. It requests rows in every round, and hides the rows
 // that it needs among requests for other rows (section 3.2 of the paper).
 type PaperDevice struct {
 	fedcfk.Device

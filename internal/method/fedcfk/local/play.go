@@ -55,8 +55,8 @@ func paperWarnings(j *job.Job) []string {
 	return nil
 }
 
-// play runs every member of a job. Each person's device takes part in both sums with its own keys,
-// masks and shares, and then recommends to its person. play also checks the sums and makes
+// play runs every member of a job. Each person's device takes part in both sums, or in sums of mode paper, with
+// its own keys, masks and shares, and then recommends to its person. play also checks the sums and makes
 // comparisons, from data that no server would have.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	ratings, err := c.Ratings(c.Job.Data.Source)
@@ -204,8 +204,8 @@ func (r *jobRun) runSecondSum(ctx context.Context) (err error) {
 	return nil
 }
 
-// secondLeavers returns the clients that drop out of the second sum. They include all that dropped
-// out of the first.
+// secondLeavers returns the clients that drop out of the second sum. They include those that dropped
+// out of the first after their lists were in it.
 func (r *jobRun) secondLeavers(s sums.Summation) map[string]string {
 	leavers := r.Leavers(s.Session.Purpose, r.first.Stayed)
 	for _, name := range r.first.Added {
@@ -317,7 +317,7 @@ func (r *jobRun) evaluate(context.Context) error {
 	})
 }
 
-// maxShown is the number of recommendations in a result.
+// maxShown is the greatest number of recommendations in a result.
 const maxShown = 5
 
 // recommend computes and evaluates the recommendations of every device. It writes all of them to
@@ -341,7 +341,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	errs := make([]error, len(lists))
 	linalg.For(len(lists), 4, func(lo, hi int) {
 		for user := lo; user < hi; user++ {
-			if lists[user] == nil { // this person has no held-out item
+			if lists[user] == nil { // this person was not judged
 				_, errs[user] = keeping(user)
 			}
 		}

@@ -36,9 +36,10 @@ func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.
 	return w.Fitted, err
 }
 
-// Rows is a learning problem on pooled raw rows. It refers to the parties' rows without a copy.
+// Rows is a learning problem on pooled rows. It refers to the parties' rows without a copy if all of them are in
+// dense tables of one precision.
 type Rows struct {
-	X       linalg.Rows // scaled training rows, followed by scaled held-out rows
+	X       linalg.Rows // training rows, followed by held-out rows; scaled if Scaling is not empty
 	Labels  []string
 	Test    []bool
 	Scaling scale.Scaling // empty if rows are not scaled

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
-// Columns returns the function Compare for protocols whose parties hold different columns. It runs
-// fit on the joined columns of all parties, and on each party's own columns.
+// Columns returns the function Compare for protocols whose parties hold different columns. As far as
+// the job asks for it, the function runs fit on the joined columns of all parties, and on each party's own columns.
 func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics, error)) func(context.Context, local.Comparison) error {
 	return func(ctx context.Context, c local.Comparison) error {
 		if c.Job.Compares(job.Pooled) {
@@ -39,7 +39,7 @@ func ChosenCell(r *method.Result) int {
 }
 
 // Alone adds to a result the metrics of each party that learns from its own data only. If a party
-// cannot learn alone, Alone adds the party's error.
+// cannot learn alone, Alone adds the party's error. It leaves out a party whose rows are all held out.
 func Alone(ctx context.Context, c local.Comparison, reach func(party int) (method.Alone, error)) error {
 	for i, name := range c.Job.Parties() {
 		if name == c.Job.Data.Test.Party {

@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// addBaselines adds the metrics of two trainings to a job's result. One has the training rows of all
-// parties in one place, with nothing withheld. The other is the training of each party on its own rows. Both use
-// the regulariser that the job chose, and predict the held-out rows of all parties. If the job has privacy,
-// both trainings are without noise and use the regulariser of a job without privacy.
+// addBaselines adds the metrics of two trainings to a job's result, if the job compares them. One has the training rows
+// of all parties in one place, with nothing withheld. The other is the training of each party on its own rows. Both use
+// the regulariser that the job chose, and predict the held-out rows of all parties. If the job has privacy, both
+// trainings are without noise and use the regulariser of a job without privacy.
 func addBaselines(ctx context.Context, c local.Comparison) error {
 	cell := sums.Ordinary(c.Job.At(pool.ChosenCell(c.Result)))
 	return pool.Baselines(ctx, c, func(p *pool.Rows) (learner.Metrics, error) { return measured(ctx, cell, p) })

@@ -29,8 +29,8 @@ type pooledRows struct {
 // features, the results of draws vary more and cost less, so the point averages more draws.
 func drawCount(features int) int { return max(1, min(32, 2048/features)) }
 
-// curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The training rows select the
-// best regulariser, as in a job. It stops between draws once ctx ends.
+// curve returns points with 20, 10, 4, 2 and 1 rows for each feature, except those with fewer than two features. The
+// training rows select the best regulariser, as in a job. It stops between draws once ctx ends.
 func (s *pooledRows) curve(ctx context.Context) ([]sums.Point, error) {
 	n, _ := s.train.Shape()
 	var curve []sums.Point

@@ -22,9 +22,9 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: sealed.Protocol().Name(), Compare: compare}
 }
 
-// compare adds the metrics of two trainings to a job's result. One has the training rows of all parties in one place,
-// with nothing withheld. The other is the training of each party on its own rows. Both predict the held-out rows of all
-// parties. Both are without noise.
+// compare adds the metrics of two trainings to a job's result, if the job compares them. One has the training rows of
+// all parties in one place, with nothing withheld. The other is the training of each party on its own rows. Both
+// predict the held-out rows of all parties. Both are without noise.
 func compare(ctx context.Context, c local.Comparison) error {
 	plain := sealed.Ordinary(c.Job)
 	return pool.Baselines(ctx, c, func(p *pool.Rows) (learner.Metrics, error) { return measured(ctx, plain, p) })

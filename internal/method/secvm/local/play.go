@@ -32,8 +32,8 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: secvm.Protocol().Name(), Play: play}
 }
 
-// play runs every member of a job in this process. Each row is a device that answers every window
-// with the same number of packages, encoded and counted one by one. With the aggregation "secagg",
+// play runs every member of a job in this process. Each row is a device that answers every window with packages,
+// encoded and counted one by one: with the same number each time, except in mode paper. With the aggregation "secagg",
 // every window is a secure sum, in which each device has its own keys, masks and shares.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	p, err := read(c)
@@ -343,7 +343,7 @@ func (r *records) answer(device int, iteration uint32, weights secvmmachines.Wei
 	return r.devices[device].Answer(iteration, weights, r.random[device])
 }
 
-// leak computes the leakage statement from the first window, in which every device sends its
+// leak computes the leakage statement from the first window, in which every training device sends its
 // record.
 func (r *records) leak() {
 	switch w := r.last.(type) {

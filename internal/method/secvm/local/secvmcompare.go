@@ -20,9 +20,9 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// averages collects the accuracy of averaged weights on the held-out records. Each average is over
-// the last weight vectors, as in figure 2 of the paper. Only the launching process sees these
-// vectors whole.
+// averages collects the accuracy of averaged weights on the held-out records. Each average is over the
+// last weight vectors, as in figure 2 of the paper. Every device receives these vectors, but only the
+// launching process has the held-out records.
 type averages struct {
 	counts []int
 	last   [][]float64 // the last weight vectors, as many as the longest average needs
@@ -89,7 +89,7 @@ func (r *records) devicesWith(role secvmmachines.Role) []int {
 	return list
 }
 
-// evaluate computes the accuracy from the testing devices' packages, and the other figures from
+// evaluate computes the accuracy from the testing devices' packages or summands, and the other figures from
 // their records.
 func (r *records) evaluate(context.Context) error {
 	tests := r.last.Outcomes()
