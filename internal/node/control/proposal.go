@@ -51,8 +51,8 @@ type Proposal struct {
 	// Announced holds facts that only the coordinator knows and that determine the session's
 	// descriptor. The stage defines their format.
 	Announced []byte
-	// Inquiry is the prediction query for which the session runs, or nil in a session of the job
-	// itself. The field Job holds the query's ID, if there is a query.
+	// Inquiry is the prediction query for which the session runs, and the field Job then holds its ID.
+	// Inquiry is nil in a session of the job itself, and in one with [StagePredict].
 	Inquiry *Inquiry
 	// Submitter is who submitted the job, as the coordinator says. Without a member it is not known.
 	Submitter access.Person

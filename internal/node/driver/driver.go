@@ -293,7 +293,7 @@ func (d *driver) delivered(err error) error {
 }
 
 const (
-	// maxUnacked bounds the messages that share one flush to the disk.
+	// maxUnacked is the number of messages from which on the next event waits for a flush to the disk.
 	maxUnacked = 64
 	laterDelay = 50 * time.Millisecond
 )
