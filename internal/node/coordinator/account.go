@@ -28,7 +28,8 @@ func (a *account) step(name string, took time.Duration) {
 }
 
 // add reads the costs from the parties' reports of one session. Processor time in a report counts
-// from the job's beginning, so the latest report has the total.
+// from the time at which the party's process took up the job, so the latest report has the total of
+// that process.
 func (a *account) add(reports map[string]*control.Report) {
 	for name, r := range reports {
 		m := a.parties[name]

@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
-// An operator reads the course of a job in the log and by mercer job logs: each event has one line, with the
-// job's id and name.
+// An operator reads the course of a job in the log and by mercer job logs: each event of a job has one line, with
+// the job's id and name.
 
 // Events returns the latest events of jobs and members.
 func (c *Coordinator) Events() *overview.History { return c.History }

@@ -232,7 +232,7 @@ func rejection(err error) *Rejection {
 }
 
 // close ends a job after its outcome is on disk. It tells every party to destroy the job's secrets,
-// waits for their answers, destroys the coordinator's own secrets, and marks the job as ended.
+// waits a while for their answers, destroys the coordinator's own secrets, and marks the job as ended.
 func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	closing, err := c.closing(j)
 	if err != nil {

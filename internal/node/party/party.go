@@ -30,7 +30,8 @@ import (
 )
 
 // Config holds the settings and resources of a party. Every field is required, except Limits, Version and the
-// fields whose comments say that they can be nil.
+// fields whose comments say that they can be nil. A process that plays all parties with its own data can leave out
+// Approved, Peek and Recommended, too.
 type Config struct {
 	Name     string
 	Reader   *job.Reader
@@ -90,8 +91,8 @@ type Config struct {
 	// only.
 	Notified func(id job.ID, lines []string) error
 	// Failed is called with the error of a session that this party refused, or that failed at this
-	// party, unless another member stopped the session. The error is for this party's operator only.
-	// Failed may be nil.
+	// party, unless another member or this party's operator stopped the session. The error is for this
+	// party's operator only. Failed may be nil.
 	Failed func(cause error)
 	// Judged stores predictions of held-out rows and their accuracy, if this party has the labels
 	// of these rows. The coordinator gets neither the predictions nor the accuracy.
@@ -191,8 +192,8 @@ func New(c Config) *Party {
 // roster returns the roster in force.
 func (p *Party) roster() *roster.Roster { return cmp.Or(p.members.Load(), p.Config.Roster) }
 
-// Run serves the federation until ctx ends. It is called once. Another Party on the same vault
-// resumes unfinished sessions.
+// Run serves the federation until ctx ends, the transport fails, or the party cannot go on, for example
+// with a session ([ErrStalled]). It is called once. Another Party on the same vault resumes unfinished sessions.
 func (p *Party) Run(ctx context.Context) error {
 	defer close(p.over)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -249,7 +250,7 @@ func (p *Party) Run(ctx context.Context) error {
 
 // askNext sends the oldest pending question to the coordinator, unless it has been sent already. The
 // other questions wait, because a coordinator refuses a party that asks several at a time. The
-// coordinator answers with a proposal or a refusal.
+// coordinator answers with a proposal, a refusal, or the request to ask later.
 func (p *Party) askNext(ctx context.Context) {
 	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
 		q := p.pending[0]
@@ -436,8 +437,8 @@ func (p *Party) putOff(m protocol.Message) error {
 	return nil
 }
 
-// refused handles the coordinator's refusal of a job's questions. Questions that are running end with
-// their session.
+// refused handles the coordinator's refusal of a job's questions, or of one inquiry. A refusal of a job's
+// questions leaves those that are running.
 func (p *Party) refused(m protocol.Message) error {
 	f, err := control.DecodeRefusal(m.Body)
 	if err != nil {

@@ -109,7 +109,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
-		p.router.Forget(r.ID()) // drops later messages of the session, which can only be duplicates
+		p.router.Forget(r.ID()) // drops later messages of the session, which nobody needs any more
 		if err := p.replayEnded(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}
