@@ -22,7 +22,7 @@ type places struct {
 	mu   sync.Mutex
 	of   map[int]int // open connections of each user who has any
 	open int
-	full map[int]bool // users who were refused a connection and have closed none since
+	full map[int]bool // users with open connections who were refused a further one and have closed none since
 }
 
 func newPlaces(l net.Listener, peer func(net.Conn) int, log *slog.Logger) *places {

@@ -46,7 +46,7 @@ const (
 	Submitted Kind = "submitted" // somebody submitted a job to the coordinator
 	Approved  Kind = "approved"  // an operator approved a job
 	Rejected  Kind = "rejected"  // an operator rejected a job
-	Erased    Kind = "erased"    // the member erased what a finished job had left
+	Erased    Kind = "erased"    // the member erased what a finished job had left, or old lines of this record
 	Withdrawn Kind = "withdrawn" // an operator withdrew people from a table
 	Reloaded  Kind = "reloaded"  // an operator had the configuration read again
 	Started   Kind = "started"   // the daemon started
@@ -112,7 +112,7 @@ type Discard struct{}
 // Append does nothing.
 func (Discard) Append(Event) error { return nil }
 
-// MaxLine bounds the bytes of a line. A longer event is an error.
+// MaxLine bounds the bytes of a line with its line break. A longer event is an error.
 const MaxLine = 1 << 16
 
 // Log is a member's record. It is safe for concurrent use, and other processes can add lines.

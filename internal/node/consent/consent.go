@@ -49,7 +49,7 @@ func (d Decisions) Put(one Decision) error {
 	return nil
 }
 
-// Find returns the decision about the job with this name and this file; ok is false if there is none.
+// Find returns the decision about the job with this id and with the file of this hash; ok is false if there is none.
 func (d Decisions) Find(job, spec string) (one Decision, ok bool, err error) {
 	b, err := os.ReadFile(d.path(job))
 	if errors.Is(err, fs.ErrNotExist) {

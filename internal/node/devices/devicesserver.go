@@ -280,7 +280,8 @@ func (s *Service) note(step int) (note, error) {
 }
 
 // resume restores the server's state from the last session before a restart. It erases the other
-// sessions and returns the step of the last one.
+// sessions and returns the step of the last one. If the method has no snapshots, or there is no session, it
+// does nothing and returns 0.
 func (s *Service) resume() (int, error) {
 	if s.hub.Restore == nil {
 		return 0, nil

@@ -20,7 +20,7 @@ type auditView struct {
 	Party    bool   // false at a coordinator, which holds no data that could leave it
 	Month    string // 2006-01, or "" for all months
 	Months   []monthLink
-	Text     string // text that the job, the table or a member of each shown entry contains; "" for all entries
+	Text     string // text that the job, table, dictionary or a member of each shown entry contains; "" for all entries
 	Let      []let
 	Older    int   // number of jobs that the view leaves out
 	Acts     []act // at a party the decisions of its people, at a coordinator everything that is recorded
