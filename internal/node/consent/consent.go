@@ -1,7 +1,7 @@
-// Package consent keeps an operator's decisions about single jobs, where a policy says approve: each.
+// Package consent keeps an operator's decisions about single jobs, where a policy says "approve: each".
 //
-// A decision is about one job and the text of its file. It ends when the job has used it, when the
-// coordinator closes the job, or after 30 days.
+// A decision is about one job and the text of its file. It ends when the party has accepted or refused the
+// job, when the coordinator closes the job, or after 30 days.
 package consent
 
 import (

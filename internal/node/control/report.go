@@ -17,7 +17,7 @@ import (
 // facts that the leakage statement needs.
 type Report struct {
 	fault.Notice        // the outcome; after success its trouble and text are empty
-	Blamed       string // name of the peer at fault, or ""
+	Blamed       string // name of the member at fault, [protocol.Transport], or ""
 	PID          uint32
 	Sent         uint64 // bytes of messages that the party sent
 	Received     uint64

@@ -53,7 +53,8 @@ type Config struct {
 	Own bool
 	// Workers computes parts of grids in other processes. If it is nil, this process computes everything.
 	Workers learner.Workers
-	// MaxRunning bounds the jobs that run at a time. 0 means DefaultMaxRunning.
+	// MaxRunning bounds the jobs that run at a time, except jobs that an earlier process began. 0 means
+	// DefaultMaxRunning.
 	MaxRunning int
 	// Retention says how long a job and what it left are kept after its end.
 	Retention retention.Times

@@ -1,7 +1,7 @@
 package coordinator
 
-// A job can reuse two things that an earlier job made: the fit of a dictionary, and an alignment of
-// rows.
+// Besides the state of a job that it continues, a job can reuse two things that an earlier job made: the fit
+// of a dictionary, and an alignment of rows.
 
 import (
 	"fmt"

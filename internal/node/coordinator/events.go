@@ -55,7 +55,8 @@ func (c *Coordinator) recordWaiting(d *conducted, w *overview.Waiting) {
 }
 
 const (
-	// waitNotice is how long a session waits for its parties before the log names them.
+	// waitNotice is how long a session waits for its parties, and a new coordinator for its members, before the log
+	// names them.
 	waitNotice = 5 * time.Second
 	// waitAgain is the time from one line of the log about the parties for which a session waits to the next.
 	waitAgain = time.Minute

@@ -291,7 +291,7 @@ func (c *Coordinator) classNames(j *Job) ([]string, error) {
 }
 
 // partingTime bounds how long the coordinator waits for absent parties when a job, a session or a
-// prediction query ends.
+// prediction query ends, or when a job is erased.
 const partingTime = 10 * time.Second
 
 // sendClosing tells a job's parties how the job has ended, and waits for their answers.

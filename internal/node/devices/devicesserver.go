@@ -79,8 +79,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run runs the job to its end, or until ctx ends. After that another process on the same vault can
-// continue it.
+// Run runs the job to its end, or until ctx ends or a step fails. After the end of ctx another process
+// on the same vault can continue the job.
 func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 	for i := s.first; i < len(s.plan); i++ {
 		step := s.plan[i]

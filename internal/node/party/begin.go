@@ -242,7 +242,7 @@ func blamed(err error) string {
 // is still open: another Party on the same vault continues it.
 var ErrStalled = errors.New("party: a session cannot continue here for now")
 
-// tellTime bounds the time for sending the message that this party cannot continue.
+// tellTime bounds the time for sending the message that this party cannot continue, or continues.
 const tellTime = 5 * time.Second
 
 // stall tells the coordinator that this party delays a session, so that the coordinator blames no

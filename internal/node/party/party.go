@@ -68,7 +68,7 @@ type Config struct {
 	// head that the coordinator was told, or zero. It is nil for a party that was not restored.
 	Restored func(head [32]byte) error
 	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
-	// approve: each.
+	// "approve: each".
 	Consents Consents
 	// Alone reports whether the submitter of a job may approve it, because the home says that it has nobody else.
 	// It may be nil: then the submitter may not.
@@ -101,7 +101,7 @@ type Config struct {
 	Version string
 	// Load reads a job's table from the operator's catalogue. It refuses a job that asks for other
 	// labels, ids or columns than the catalogue offers. Every call with the same id, of a job or of
-	// a question, returns the same rows.
+	// a question, returns the same rows, unless they come from a file that has changed meanwhile.
 	Load func(id job.ID, d job.Data) (method.Table, error)
 	// Stream is like Load, for protocols with the trait Streams. The table may come in blocks. If Stream
 	// is nil, Load is called.
@@ -120,16 +120,16 @@ type Config struct {
 	Today func() (now time.Time, trusted bool)
 }
 
-// Limits holds the times for which a party keeps the state of jobs, and the interval at which it asks about open ones.
-// Zero values mean the defaults.
+// Limits holds the times for which a party keeps the state of jobs, and the interval at which it looks at them and asks
+// about them. Zero values mean the defaults.
 type Limits struct {
 	// Unclosed is the time after which the party destroys a job that its coordinator has not
 	// closed. The default is 30 days.
 	Unclosed time.Duration
 	// Retention says when the party erases what jobs have left here. By default it erases nothing by age.
 	Retention retention.Times
-	// Asking is the interval at which the party asks the coordinator about open jobs. The default is 1
-	// hour.
+	// Asking is the interval at which the party asks the coordinator about the jobs whose state it holds, and
+	// destroys and erases what is too old. The default is 1 hour.
 	Asking time.Duration
 }
 
@@ -464,7 +464,7 @@ func (p *Party) tell(ctx context.Context, id protocol.SessionID, kind string, bo
 	return nil
 }
 
-// Snapshots stores the rows of changeable sources, sealed under a key for each job.
+// Snapshots stores the rows of changeable sources, and which edition a job uses, sealed under a key for each job.
 type Snapshots interface {
 	// Jobs lists the jobs that have a snapshot.
 	Jobs() ([]vault.Retained, error)

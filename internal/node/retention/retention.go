@@ -47,7 +47,7 @@ func (t *Times) UnmarshalYAML(n *yaml.Node) error {
 // IsZero reports whether nothing is set.
 func (t Times) IsZero() bool { return t == Times{} }
 
-// endOfJob is the value of the key snapshots.
+// endOfJob is the only value of the key "snapshots".
 const endOfJob = "end-of-job"
 
 // leastAudit is the shortest time for which lines of the audit record stay, because a decision and its end belong

@@ -21,7 +21,7 @@ import (
 // Item is the name of an artifact of a finished job.
 type Item string
 
-// These are the names of jobs' artifacts. The first four are the coordinator's, the others a
+// These are names of jobs' artifacts. The first four are the coordinator's, the others a
 // party's.
 const (
 	Model           Item = "model"
