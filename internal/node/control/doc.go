@@ -23,7 +23,7 @@
 //	Record       ------>            the last head that the party told
 //
 // Every control message may come twice, and the second copy does no harm: a proposal, a closing and a
-// request to forget are answered again in the same way. A party checks a proposal against the job it
-// carries, so a coordinator cannot describe one session and run another; and it checks the directory's
-// signatures, so a coordinator cannot substitute its own keys between two parties.
+// request to forget are answered again. A party checks a proposal against the job it carries, so a
+// coordinator cannot describe one session and run another; and it checks the directory's signatures, so a
+// coordinator cannot substitute its own keys between two parties.
 package control

@@ -27,8 +27,8 @@ func (j Job) Deadline() time.Time {
 	return j.Started.Add(j.Spec.Timeout.Job)
 }
 
-// resumeTime is the time that parties have to answer a resumed job whose deadline has passed. So the job's error names
-// only parties that do not answer.
+// resumeTime is the least time that parties have to answer a resumed job, even if its deadline has passed. So the job's
+// error names only parties that do not answer.
 const resumeTime = 5 * time.Second
 
 // startDeadline stops a job at its deadline. The time counts from the job's first stage, also while no coordinator

@@ -55,7 +55,7 @@ type Member struct {
 	Role      roster.Role `json:"role"`
 	Connected bool        `json:"connected"`
 	// Since is the time of the connection, or of its loss. A member that was never connected is absent
-	// since the start of the daemon.
+	// since the start of the daemon, or since a later roster has it.
 	Since time.Time `json:"since"`
 	// Version is the version that the member's program last gave, or "". Nobody verifies it.
 	Version string `json:"version,omitempty"`

@@ -25,7 +25,7 @@ import (
 )
 
 // running is one session at this party. It exists from the acceptance of the session until the job
-// is closed.
+// is closed, or the question answered.
 type running struct {
 	vault.Session
 	work      *work
@@ -47,7 +47,7 @@ type running struct {
 	stalls    control.Stalls
 }
 
-// propose answers a proposal. A repeated proposal gets the same answers again.
+// propose answers a proposal. A repeated proposal of an accepted session gets the same answers again.
 func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	if r, known := p.sessions[m.Session]; known {
 		if err := r.sameJob(m.Body); err != nil {
