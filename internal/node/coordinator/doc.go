@@ -20,7 +20,7 @@
 // After a crash the coordinator resumes all jobs that had begun: it rebuilds each finished session by
 // replaying its journal, proposes the current one again, which every party answers as before, and
 // computes the rest anew. Questions about new rows are not resumed: the party that asked can ask again.
-// A job that its operator has aborted is not resumed but closed as a failed job. If a journal, a status or
-// a result cannot be written, even at the last write, that is an interruption, after which the process ends;
-// another process on the same folders continues. A session that cannot be created fails its job.
+// A job that its operator has aborted is not resumed but closed as a failed job. If a running job's journal,
+// status or result cannot be written, even at the last write, that is an interruption, after which the process
+// ends; another process on the same folders continues. A session that cannot be created fails its job.
 package coordinator

@@ -294,7 +294,8 @@ func (d *driver) delivered(err error) error {
 }
 
 const (
-	// maxUnacked is the number of messages from which on the next event waits for a flush to the disk.
+	// maxUnacked is the number of messages without acknowledgement from which on the driver flushes the
+	// journal before it takes the next event.
 	maxUnacked = 64
 	laterDelay = 50 * time.Millisecond
 )

@@ -81,7 +81,7 @@ const (
 const (
 	AwaitsApproval State = "awaiting approval" // the party's operator has not decided about the job
 	Open           State = "open"              // the party has not yet received the end of the job from the coordinator
-	Retained       State = "retained"          // the job has ended, and the party still holds something that it left
+	Retained       State = "retained"          // the job has ended, and the party still holds something that the job left
 )
 
 // States returns the states of jobs at a member with a role.

@@ -27,7 +27,7 @@ type PolicyLimits struct {
 	TrainingRows *int     `yaml:"training_rows,omitempty"`
 	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
 	ClassRows    *int     `yaml:"class_rows,omitempty"`
-	Share        *float64 `yaml:"share,omitempty"` // largest share of all training rows at one of at least three parties; 0 allows any share
+	Share        *float64 `yaml:"share,omitempty"` // largest share of all training rows at one party, if the job has three or more; 0 allows any share
 	Rows         *int     `yaml:"rows,omitempty"`
 	Threshold    *int     `yaml:"threshold,omitempty"`
 	Active       *bool    `yaml:"active,omitempty"`

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Item is the name of an artifact of a finished job.
+// Item is the name of an artifact.
 type Item string
 
 // These are names of jobs' artifacts. The first four are the coordinator's, the others a
@@ -47,8 +47,9 @@ func (i Item) Noun() string {
 	return string(i)
 }
 
-// Artifacts stores the artifacts of finished jobs, or the snapshots of open ones, in a folder for each job.
-// Each job has its own key, which seals all of its artifacts. The key itself is sealed to the identity:
+// Artifacts stores the artifacts of finished jobs, in a folder for each job. Other Artifacts store in the same
+// way the snapshots of open jobs, and editions under ids of their own. Each job has its own key, which seals all
+// of its artifacts. The key itself is sealed to the identity:
 //
 //	ID/key   the job's 32 bytes, sealed to the identity; see also [Artifacts.SealNext]
 //	ID/ITEM  an item, sealed under the key
