@@ -15,8 +15,8 @@ import (
 // Events returns the latest events of jobs and members.
 func (c *Coordinator) Events() *overview.History { return c.History }
 
-// record logs an event of a job, and keeps it. A party's prediction query only has lines in the log, because
-// a party may ask as many as it likes.
+// record logs an event of a job, and keeps it. A prediction query that several parties help to answer only has lines
+// in the log, because a party may ask as many as it likes.
 func (c *Coordinator) record(j *Job, level slog.Level, line string, e overview.Event, more ...any) {
 	e.Job, e.Name = j.ID.String(), j.Spec.Name
 	if j.inquiry != nil {

@@ -339,7 +339,8 @@ func (c *Coordinator) path(id job.ID, file string) string {
 }
 
 // admitHoldings answers a party that has sent the list of jobs whose state it holds. It handles one
-// such message of a party at a time and drops the others, since the party asks again.
+// such message of a party at a time, and none while it tells the party the head of its audit record. It drops
+// the others, since the party asks again.
 func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run func(func())) {
 	name := in.Message.Sender
 	c.acknowledge(in)
