@@ -122,7 +122,7 @@ func readInquiry(r *wire.Reader) *Inquiry {
 }
 
 // Refusal says that a party or the coordinator refuses a request. It gives a reason for the user of
-// the other side.
+// the other side. It is also the body of Abort, and then says why the session has failed.
 type Refusal struct{ fault.Notice }
 
 // Refuse returns a refusal with the public text of an error as its reason.

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
-// account adds up the costs of a job.
+// account adds up the costs of a job, or of a prediction query.
 type account struct {
 	usage   Usage
 	cpu     float64 // CPU seconds that the process had used before the job

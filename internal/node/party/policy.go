@@ -137,8 +137,8 @@ func (p Policy) Check(j *job.Job, parties int) error {
 	return nil
 }
 
-// Refusals returns all reasons of the policy to refuse a job. It needs only the number of the job's
-// parties, and no data.
+// Refusals returns all reasons of the policy to refuse a job, but only one if the policy lists no protocol. It
+// needs only the number of the job's parties, and no data.
 func (p Policy) Refusals(j *job.Job, parties int) []Refusal {
 	if len(p.Protocols) == 0 {
 		return []Refusal{{"protocols", "this party allows no job on this table; its operator can list protocols in the table's policy"}}
