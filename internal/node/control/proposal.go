@@ -46,7 +46,7 @@ const (
 type Proposal struct {
 	Job        job.ID
 	Spec       []byte // the job file in canonical YAML
-	Stage      uint16 // index of the session's step in the job's plan
+	Stage      uint16 // index of the session's step in the job's plan, or StagePredict
 	Descriptor protocol.Descriptor
 	// Announced holds facts that only the coordinator knows and that determine the session's
 	// descriptor. The stage defines their format.
