@@ -164,8 +164,8 @@ func (p *Party) closeAwaiting(id job.ID) error {
 	return p.Consents.Remove(id.String())
 }
 
-// forgetClosed removes closed jobs. Their proposals have come again meanwhile, each of them several times in a
-// second.
+// forgetClosed removes closed jobs. As a rule their proposals have come again meanwhile, each of them several times in
+// a second.
 func (p *Party) forgetClosed() {
 	maps.DeleteFunc(p.awaits, func(_ job.ID, a *awaiting) bool { return a.over })
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // PolicyLimits holds the limits that a policy sets in its section "limits". They apply to every job
-// and to the table. A nil field keeps its default. See [method.Limits].
+// and to the table. A limit that the section does not have keeps its default. See [method.Limits].
 type PolicyLimits struct {
 	// MaxIDs bounds the ids that each party may look up in the others' tables in one job by columns.
 	// Without it the limit is 1,048,576, the default of jobs.
