@@ -12,8 +12,8 @@ const (
 	maxOfUser = 64  // greatest number of connections of one user; mercer job wait keeps one open
 )
 
-// places accepts the connections of a socket, as many as the socket has places. It closes further ones at once, so
-// that no user takes the places of others.
+// places accepts the connections of a socket, as many as the socket has places for one user and for all. It closes
+// further ones at once, so that no single user takes the places of all others.
 type places struct {
 	net.Listener
 	peer func(net.Conn) int // tells the user at the other end
