@@ -33,7 +33,7 @@ type Job struct {
 	// Submitter is who submitted the job. It never changes. It is zero in a job of an earlier build.
 	Submitter access.Person
 	Status
-	// Part is the last progress of a part of the running job's stage, or zero. It is not kept on disk.
+	// Part is the last progress of a part of the job's present or last stage, or zero. It is not kept on disk.
 	Part protocol.Progress
 	// Waiting holds the parties for whose consent a session of the running job waits. It is nil unless the
 	// session waits, and is not kept on disk.
