@@ -2,7 +2,7 @@
 //
 // A person is known to a daemon as a Unix user of its machine, as the kernel tells it, or by a login at the web
 // page. The setting "roles" of a home gives roles to Unix users; package admin says which role each request
-// needs. Without that setting, the home's owner and root may do everything, and nobody else anything.
+// needs. Without that setting, the home's owner and root may do everything, and no other Unix user anything.
 package access
 
 import (
@@ -17,11 +17,11 @@ import (
 type Role string
 
 // These are the roles. An administrator may do everything, and everybody with a role may see what a viewer
-// sees. Submitter and approver include nothing of each other.
+// sees. Beyond that, submitter and approver include nothing of each other.
 const (
 	Viewer        Role = "viewer"        // sees jobs, their states and figures, and the federation
 	Submitter     Role = "submitter"     // submits and aborts jobs, and uses their models
-	Approver      Role = "approver"      // decides about jobs that await approval
+	Approver      Role = "approver"      // decides about jobs, and on the web page about releases, that await approval
 	Administrator Role = "administrator" // does everything, such as erasing jobs and reading the configuration again
 )
 

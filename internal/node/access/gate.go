@@ -31,8 +31,8 @@ type Gate struct {
 	Accounts Accounts
 }
 
-// Admit returns an error unless a Unix user has the role that a request needs. The error names that role, and
-// nobody who has it.
+// Admit returns an error unless a Unix user has the role that a request needs. The error names that role if the
+// user is known, and never somebody who has it.
 func (g Gate) Admit(uid int, need Role) error {
 	if uid < 0 {
 		return fault.Forbidden(errors.New("this system does not tell the daemon which user asks; nothing is done"))

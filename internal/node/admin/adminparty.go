@@ -75,7 +75,7 @@ type Checked struct {
 	Notes     []string `json:"notes,omitempty"` // other sentences for the operator
 }
 
-// Place is a key of a party's file.
+// Place is a key of a party's file, or a folder of the party.
 type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"` // 0 for a folder

@@ -289,7 +289,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	return nil, &fault.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
 }
 
-// unreachable returns a clearer error if no daemon serves the socket.
+// unreachable returns a clearer error if no daemon serves the socket, or for another usual cause.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

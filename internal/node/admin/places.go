@@ -12,8 +12,8 @@ const (
 	maxOfUser = 64  // greatest number of connections of one user; mercer job wait keeps one open
 )
 
-// places accepts the connections of a socket, as many as the socket has places. It closes further ones at once, so
-// that no user takes the places of others.
+// places accepts the connections of a socket, as many as the socket has places for one user and for all. It closes
+// further ones at once, so that no single user takes the places of all others.
 type places struct {
 	net.Listener
 	peer func(net.Conn) int // tells the user at the other end
@@ -22,7 +22,7 @@ type places struct {
 	mu   sync.Mutex
 	of   map[int]int // open connections of each user who has any
 	open int
-	full map[int]bool // users who were refused a connection and have closed none since
+	full map[int]bool // users with open connections who were refused a further one and have closed none since
 }
 
 func newPlaces(l net.Listener, peer func(net.Conn) int, log *slog.Logger) *places {

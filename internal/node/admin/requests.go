@@ -43,7 +43,7 @@ func newRequests(gate access.Gate, log *slog.Logger) *Requests {
 // ServeHTTP implements [http.Handler].
 func (q *Requests) ServeHTTP(w http.ResponseWriter, r *http.Request) { q.mux.ServeHTTP(w, r) }
 
-// add adds a request that is answered with the value of f in JSON.
+// add adds a request that is answered with the value of f, in JSON unless it consists of bytes.
 func (q *Requests) add(pattern string, f func(r *http.Request) (any, error)) {
 	q.addRaw(pattern, handler(q.log, f))
 }

@@ -114,7 +114,7 @@ type Problem struct {
 	Message string     `json:"message"`
 }
 
-// handler returns an HTTP handler that answers with the value of f in JSON.
+// handler returns an HTTP handler that answers with the value of f, in JSON unless it consists of bytes.
 func handler(log *slog.Logger, f func(r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := f(r)

@@ -105,8 +105,8 @@ const shownDigits = 12
 // Short returns the first digits of the hash, in the form that lists show.
 func (o Approval) Short() string { return o.Hash[:min(len(o.Hash), shownDigits)] }
 
-// Revoke removes the approvals of a document and returns them. The argument is the document's
-// name, its hash, or the short form of its hash (see [Approval.Short]).
+// Revoke removes the approvals of a document and returns them. The argument is the document's hash, the
+// short form of its hash (see [Approval.Short]), or its name, which means all documents of that name.
 func (a Store[D]) Revoke(which string) (revoked []Approval, err error) {
 	err = a.change(func(list []Approval) ([]Approval, error) {
 		return slices.DeleteFunc(list, func(o Approval) bool {

@@ -46,9 +46,9 @@ const (
 	Submitted Kind = "submitted" // somebody submitted a job to the coordinator
 	Approved  Kind = "approved"  // an operator approved a job
 	Rejected  Kind = "rejected"  // an operator rejected a job
-	Erased    Kind = "erased"    // the member erased what a finished job had left
+	Erased    Kind = "erased"    // the member erased what a finished job had left, or old lines of this record
 	Withdrawn Kind = "withdrawn" // an operator withdrew people from a table
-	Reloaded  Kind = "reloaded"  // an operator had the configuration read again
+	Reloaded  Kind = "reloaded"  // an operator had the configuration and the roster read again
 	Started   Kind = "started"   // the daemon started
 	Cut       Kind = "cut"       // the first line of a record whose earlier lines were removed; it is no part of the chain
 
@@ -84,7 +84,7 @@ type Event struct {
 	Releases   []Release `json:"releases,omitempty"` // releases of the session, or those that an operator decided about or stated
 	Sent       int64     `json:"bytes_sent,omitempty"`
 	Received   int64     `json:"bytes_received,omitempty"`
-	Outcome    string    `json:"outcome,omitempty"` // "done", the reason of a failure or refusal, or what was erased or stated
+	Outcome    string    `json:"outcome,omitempty"` // "done", the reason of a failure, refusal or rejection, what was erased or stated, or what else the kind says
 	Skipped    int       `json:"skipped,omitempty"` // refusals before this one that have no line, since they were too many
 	UID        *int      `json:"uid,omitempty"`     // in lines of earlier versions, the Unix user who decided or accepted a loss
 
@@ -112,7 +112,7 @@ type Discard struct{}
 // Append does nothing.
 func (Discard) Append(Event) error { return nil }
 
-// MaxLine bounds the bytes of a line. A longer event is an error.
+// MaxLine bounds the bytes of a line with its line break. A longer event is an error.
 const MaxLine = 1 << 16
 
 // Log is a member's record. It is safe for concurrent use, and other processes can add lines.

@@ -15,8 +15,8 @@ type Payer struct {
 // Failed reports whether the job has ended without a result.
 func (p Payer) Failed() bool { return p.Outcome != "" && !strings.HasPrefix(p.Outcome, "done") }
 
-// Failure returns why a job ended without a result here: why the member refused the job, or what the coordinator said
-// of its end. It returns "" if the record does not say that the job ended so.
+// Failure returns why a job ended without a result here: why the member refused the job, or what the record says of
+// its end. It returns "" if the record does not say that the job ended so.
 func Failure(path, job string) (why string, err error) {
 	_, err = Verify(path, func(e Event, _ string) error {
 		switch {
@@ -34,7 +34,7 @@ func Failure(path, job string) (why string, err error) {
 }
 
 // Payers returns the job of each release of a kind, by the ID of the release. Each release must be of one job, as noise
-// is. A home without a record has no payers, and lines that were cut off are missing.
+// is. A home without a record has no payers, and lines that [Log.Cut] has removed do not count.
 func Payers(path, kind string) (map[string]Payer, error) {
 	list, sent := make(map[string]Payer), make(map[string]bool)
 	_, err := Verify(path, func(e Event, _ string) error {

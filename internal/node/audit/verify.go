@@ -32,7 +32,7 @@ type Summary struct {
 }
 
 // Verify reads a record and checks its chain. It calls each, which may be nil, with every event and the
-// hash of its line. It returns a *BrokenError for the first line that is changed, missing or added. It
+// hash of its line. It returns a *BrokenError for the first line that does not continue the chain. It
 // changes nothing.
 func Verify(path string, each func(e Event, hash string) error) (Summary, error) {
 	s, err := readWhole(path, each)

@@ -1,7 +1,7 @@
-// Package consent keeps an operator's decisions about single jobs, where a policy says approve: each.
+// Package consent keeps an operator's decisions about single jobs, where a policy says "approve: each".
 //
-// A decision is about one job and the text of its file. It ends when the job has used it, when the
-// coordinator closes the job, or after 30 days.
+// A decision is about one job and the text of its file. It ends when the party has accepted or refused the
+// job, when the coordinator closes the job, or after 30 days.
 package consent
 
 import (
@@ -49,7 +49,7 @@ func (d Decisions) Put(one Decision) error {
 	return nil
 }
 
-// Find returns the decision about the job with this name and this file; ok is false if there is none.
+// Find returns the decision about the job with this id and with the file of this hash; ok is false if there is none.
 func (d Decisions) Find(job, spec string) (one Decision, ok bool, err error) {
 	b, err := os.ReadFile(d.path(job))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -71,8 +71,8 @@ func DecodeAcceptance(b []byte) (*Acceptance, error) {
 	return &a, r.Close("control: acceptance")
 }
 
-// Directory holds the acceptances of all members, in the order of members in the session's
-// descriptor.
+// Directory holds one acceptance for each member, in the order of members in the session's
+// descriptor. The acceptance of an absent member has only the name.
 type Directory []Acceptance
 
 // Encode returns the canonical encoding of the directory.
@@ -96,8 +96,8 @@ func DecodeDirectory(b []byte) (Directory, error) {
 }
 
 // Verify checks the directory's signed keys, one for each member of the session. The number of
-// members without a key must not exceed absences. The entry of the member self must be the given
-// key.
+// members without a key must not exceed absences, and a server must have a key. The entry of the
+// member self must have the given key.
 func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absences int) error {
 	if len(d) != len(s.Members) {
 		return fmt.Errorf("control: the directory has %d keys for %d members; it must have one for each", len(d), len(s.Members))

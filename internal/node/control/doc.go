@@ -22,8 +22,8 @@
 //	             <------   Record   the head of the party's audit record; or which was the last?
 //	Record       ------>            the last head that the party told
 //
-// Every control message may come twice: each is answered again in the same way. A party checks a
-// proposal against the job it carries, so a coordinator cannot describe one session and run another;
-// and it checks the directory's signatures, so a coordinator cannot substitute its own keys between two
-// parties.
+// Every control message may come twice, and the second copy does no harm: a proposal, a closing and a
+// request to forget are answered again. A party checks a proposal against the job it carries, so a
+// coordinator cannot describe one session and run another; and it checks the directory's signatures, so a
+// coordinator cannot substitute its own keys between two parties.
 package control

@@ -15,14 +15,15 @@ const MaxHoldings = 1024
 // Holding describes a job whose state a party holds.
 type Holding struct {
 	Job job.ID
-	// Open is true if the party has sessions of the job, and the secrets of these sessions.
-	// Otherwise the job has ended, and the party has retained state.
+	// Open is true if the job is open at the party: the party has sessions of the job with their secrets,
+	// or the job awaits approval. Otherwise the job has ended, and the party has retained state.
 	Open bool
 }
 
 // Holdings lists the jobs whose state a party holds. With this list the party asks whether the jobs
 // are closed or forgotten, because the message about this may have been lost. The coordinator sends
-// Closing or Forget again for each such job, and does not answer about other jobs.
+// Closing or Forget again for each such job, and Closing for an open job that it does not have. It does
+// not answer about other jobs.
 type Holdings []Holding
 
 // HoldingsTopic returns the session id under which Holdings messages are sent.

@@ -46,13 +46,13 @@ const (
 type Proposal struct {
 	Job        job.ID
 	Spec       []byte // the job file in canonical YAML
-	Stage      uint16 // index of the session's step in the job's plan
+	Stage      uint16 // index of the session's step in the job's plan, or StagePredict
 	Descriptor protocol.Descriptor
 	// Announced holds facts that only the coordinator knows and that determine the session's
 	// descriptor. The stage defines their format.
 	Announced []byte
-	// Inquiry is the prediction query for which the session runs, or nil in a session of the job
-	// itself. The field Job holds the query's ID, if there is a query.
+	// Inquiry is the prediction query for which the session runs, and the field Job then holds its ID.
+	// Inquiry is nil in a session of the job itself, and in one with [StagePredict].
 	Inquiry *Inquiry
 	// Submitter is who submitted the job, as the coordinator says. Without a member it is not known.
 	Submitter access.Person
@@ -122,7 +122,7 @@ func readInquiry(r *wire.Reader) *Inquiry {
 }
 
 // Refusal says that a party or the coordinator refuses a request. It gives a reason for the user of
-// the other side.
+// the other side. It is also the body of Abort, and then says why the session has failed.
 type Refusal struct{ fault.Notice }
 
 // Refuse returns a refusal with the public text of an error as its reason.

@@ -26,7 +26,7 @@ type Question struct {
 	Rows uint32
 	Tag  [16]byte // random identifier of the query, by which the coordinator recognises a repetition
 	// Source names the table in which other parties have further columns of the rows. "" is the
-	// table of the job. Source has no effect if no other party holds columns of the rows.
+	// table of the job. A party sends "" if no other party holds columns of the rows.
 	Source string
 }
 

@@ -21,7 +21,7 @@ type Record struct {
 	// counts the consents and the closed jobs in the record, which the coordinator knows. The number of all
 	// lines would tell more, such as how often people were withdrawn. Origin is the hash of the line with
 	// which the record's history begins: its first one, or the last that accepts a loss. Both are zero in
-	// questions, in answers, and in messages of earlier builds.
+	// questions, in answers, in messages of earlier builds, and before the first consent.
 	Steps  uint64
 	Origin [sha256.Size]byte
 }

@@ -17,11 +17,11 @@ import (
 // facts that the leakage statement needs.
 type Report struct {
 	fault.Notice        // the outcome; after success its trouble and text are empty
-	Blamed       string // name of the peer at fault, or ""
+	Blamed       string // name of the member at fault, [protocol.Transport], or ""
 	PID          uint32
 	Sent         uint64 // bytes of messages that the party sent
 	Received     uint64
-	CPU          float64 // seconds of processor time since the job began
+	CPU          float64 // seconds of processor time of the party's process since it took up the job
 	PeakRSS      uint64  // peak memory in bytes
 	Facts        method.Facts
 	// Word says which accuracy figures over its own held-out rows the party permits. Reports of

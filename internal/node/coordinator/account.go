@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
-// account adds up the costs of a job.
+// account adds up the costs of a job, or of a prediction query.
 type account struct {
 	usage   Usage
 	cpu     float64 // CPU seconds that the process had used before the job
@@ -28,7 +28,8 @@ func (a *account) step(name string, took time.Duration) {
 }
 
 // add reads the costs from the parties' reports of one session. Processor time in a report counts
-// from the job's beginning, so the latest report has the total.
+// from the time at which the party's process took up the job, so the latest report has the total of
+// that process.
 func (a *account) add(reports map[string]*control.Report) {
 	for name, r := range reports {
 		m := a.parties[name]

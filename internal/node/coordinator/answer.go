@@ -56,8 +56,8 @@ func (c *Coordinator) sendBusy(ctx context.Context, q *asked) {
 // errOvertaken ends the answer to a prediction query after the same party has sent a newer query.
 var errOvertaken = errors.New("the party has sent another query meanwhile")
 
-// untilOvertaken returns a context that ends when the party has asked another question. The
-// sessions that answer the query run under this context.
+// untilOvertaken returns a context that ends some time after the party has asked another question.
+// The sessions that answer the query run under this context.
 func (q *asked) untilOvertaken(ctx context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	go func() {
@@ -137,7 +137,7 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 }
 
 // answerAlone runs the session of a prediction query that involves only the coordinator and one
-// party. It then destroys the session.
+// party. It then destroys the session, except after an interruption.
 func (c *Coordinator) answerAlone(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, q *asked) error {
 	w, err := queryCourse(opened, about, j)
 	if err != nil {
@@ -238,8 +238,8 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 }
 
 // inquire answers a prediction query for which several parties hold columns of the rows. It runs
-// the sessions of the query's plan, and then all members destroy these sessions. Like every
-// question, this one is not resumed after a restart.
+// the sessions of the query's plan, and then, except after an interruption, all members destroy these
+// sessions. Like every question, this one is not resumed after a restart.
 func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, a *asked) error {
 	q := &control.Inquiry{Question: a.Question, Asker: a.party}
 	held := &Job{ID: q.ID(), Spec: j.Spec, inquiry: q}

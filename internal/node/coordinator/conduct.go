@@ -49,7 +49,8 @@ type conducted struct {
 }
 
 // conduct runs one session, waits until every party that must report has done
-// so, and returns the parties' reports.
+// so, and returns the parties' reports. In a session that allows absences, a party
+// that does not report in time counts as absent.
 func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step method.Step) (map[string]*control.Report, error) {
 	d, err := c.prepare(w, index, step)
 	if err != nil {
@@ -68,8 +69,8 @@ func (w *course) recordEnd(step int, e method.End) {
 	w.hub.Ended(step, e)
 }
 
-// leftEarlier returns the parties that did not finish the session before the given session. The
-// session does not wait for these parties when it begins.
+// leftEarlier returns the parties that were asked to join the session before the given session, and did
+// not finish it. The given session does not wait for these parties when it begins.
 func (w *course) leftEarlier(next *method.Session) []string {
 	for _, e := range w.ends {
 		if e.Session == next.Parent {
@@ -223,9 +224,10 @@ func (c *Coordinator) otherMembers(d *conducted) []string {
 	return names
 }
 
-// gather proposes the session and waits until every party has accepted. When the time is up, the
-// session begins without the missing parties, if it allows so many to be absent. After a restart,
-// gather takes the parties that were present before, because only their keys are in the directory.
+// gather proposes the session and waits until every party has accepted that did not leave earlier. When
+// the time is up, the session begins without the missing parties, if it allows so many to be absent. After
+// a restart of a session that allows absences, gather takes the parties that were present before, because
+// only their keys are in the directory.
 func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	began, err := d.begun()
 	if err != nil {
@@ -262,8 +264,8 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// askerJoins is the time within which a party must accept the session that answers its query. The
-// time can be short, because the party is waiting for this session.
+// askerJoins is the longest time within which a party must accept the session in which the coordinator
+// alone answers its query. The time can be short, because the party is waiting for this session.
 const askerJoins = 30 * time.Second
 
 // joinTime returns the time that the parties have to accept a session.

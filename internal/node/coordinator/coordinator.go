@@ -53,7 +53,8 @@ type Config struct {
 	Own bool
 	// Workers computes parts of grids in other processes. If it is nil, this process computes everything.
 	Workers learner.Workers
-	// MaxRunning bounds the jobs that run at a time. 0 means DefaultMaxRunning.
+	// MaxRunning bounds the jobs that run at a time, except jobs that an earlier process began. 0 means
+	// DefaultMaxRunning.
 	MaxRunning int
 	// Retention says how long a job and what it left are kept after its end.
 	Retention retention.Times
@@ -67,8 +68,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Version is this program's version, which each result records.
 	Version string
-	// Progress receives the progress of a job's stage. It must not block. Jobs that run side by side call it at
-	// the same time.
+	// Progress receives the progress of a stage of a job or of a prediction query. It must not block. Jobs that run
+	// side by side call it at the same time.
 	Progress func(id job.ID, p protocol.Progress)
 	// Broker tells which members are connected. If it is nil, the coordinator does not know.
 	Broker Broker
@@ -105,7 +106,7 @@ type Coordinator struct {
 	order   []job.ID
 	runners map[job.ID]*runner // the runners of the jobs that run
 	inboxes map[protocol.SessionID]chan driver.Inbound
-	open    map[protocol.SessionID]keptSession // sessions that are not yet destroyed
+	open    map[protocol.SessionID]keptSession // sessions that are not yet destroyed, without those of unreadable jobs
 	deleted map[job.ID]bool                    // ids of deleted jobs
 	changed chan struct{}                      // closed at the next change of any job's status, and then replaced
 	// notices lists the parties that the coordinator is now telling how their jobs ended, or the head that
@@ -166,7 +167,7 @@ func (c *Coordinator) readSessions() error {
 		return err
 	}
 	for _, l := range lost {
-		// The session's job will fail, because a session's id is used only once.
+		// The session's job will fail if it has not ended, because a session's id is used only once.
 		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
 	for _, s := range open {
@@ -221,8 +222,8 @@ func (c *Coordinator) jobOf(s vault.Session) (id job.ID, described *protocol.Ses
 	return p.Job, described, nil
 }
 
-// Run serves the federation until ctx ends. Another coordinator on the same folders resumes
-// unfinished jobs.
+// Run serves the federation until ctx ends, or until an error of the transport or the disk. Another
+// coordinator on the same folders resumes unfinished jobs.
 func (c *Coordinator) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
@@ -267,8 +268,8 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 }
 
 // deliver puts a control message into its session's inbox. If no goroutine listens for the session, it
-// drops the message, since the coordinator will ask for it again; but it records a late confirmation
-// that a party has erased a job. It also drops a message that is too long.
+// drops the message, since the coordinator no longer needs it, or will ask for it again; but it records a
+// late confirmation that a party has erased a job. It also drops a message that is too long.
 func (c *Coordinator) deliver(in driver.Inbound) {
 	c.mu.Lock()
 	box := c.inboxes[in.Message.Session]
@@ -355,8 +356,9 @@ func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func
 // errAborted is the error of a job that the operator has aborted.
 var errAborted = errors.New("the operator aborted the job")
 
-// Abort ends a queued or running job. The job fails, and the next job of its parties begins when all secrets of
-// the aborted job are destroyed. When Abort returns, the abort is on disk, so no crash undoes it.
+// Abort ends a queued or running job. The job fails, and the next job of its parties begins when the aborted
+// job is closed: its secrets are destroyed, except at parties that do not answer in time.
+// When Abort returns, the abort is on disk, so no crash undoes it.
 // The parties learn of it later. If the job already has its outcome, Abort returns an error.
 //
 // Abort does not wait for the coordinator's own computation, which soon ends and then frees its
@@ -398,9 +400,10 @@ func (c *Coordinator) abort(id job.ID, why string) func(*Status) error {
 	}
 }
 
-// Rotate makes all members erase every job that a later job could continue. So no member keeps a
-// seed for rows that the coordinator has. It returns the erased items of each job. It includes jobs
-// that were erased before, because a crash may have come before all parties had the request.
+// Rotate makes all members erase every job that a later job could continue, so that no member keeps a seed
+// for rows that the coordinator has. It fails if such a job has not ended, and leaves out jobs that this
+// program cannot read. It returns the erased items of each job. It includes jobs that were erased before,
+// because a crash may have come before all parties had the request.
 func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error) {
 	var ended []job.ID
 	for _, j := range c.List() {

@@ -13,7 +13,7 @@ import (
 )
 
 // Each wait of a session has a time of its own: timeout.join until all parties have joined, timeout.round for each
-// message of a member. The deadline bounds a job as a whole, whatever it does.
+// message of a member, or a multiple of it for a slow one. The deadline bounds the stages of a job as a whole.
 
 // errDeadline ends a job that has not ended in time.
 var errDeadline = errors.New("the job has reached its deadline")
@@ -27,8 +27,8 @@ func (j Job) Deadline() time.Time {
 	return j.Started.Add(j.Spec.Timeout.Job)
 }
 
-// resumeTime is the time that parties have to answer a resumed job whose deadline has passed. So the job's error names
-// only parties that do not answer.
+// resumeTime is the least time that parties have to answer a resumed job, even if its deadline has passed. So the job's
+// error names only parties that do not answer.
 const resumeTime = 5 * time.Second
 
 // startDeadline stops a job at its deadline. The time counts from the job's first stage, also while no coordinator
@@ -66,7 +66,7 @@ func (c *Coordinator) explain(ctx context.Context, d *conducted, err error, w aw
 type awaited struct {
 	members []string
 	what    string        // what the members have not sent
-	within  time.Duration // trouble that ended at most this long ago still explains a member's silence
+	within  time.Duration // trouble that ended less than this long ago still explains a member's silence
 }
 
 // awaitsJoining returns the parties that have not accepted a session.

@@ -1,9 +1,9 @@
 // Package coordinator implements the daemon that runs a federation's jobs. It proposes sessions to
-// the parties, takes part in them as the server, trains on their results, and keeps the results of
-// jobs. It never holds a party's secrets.
+// the parties, takes part as the server in those that have one, trains on their results, and keeps the
+// results of jobs. It never holds a party's secrets.
 //
 // Jobs without a common party run side by side, each under a runner. Jobs that share a party run one after the other,
-// in the order of submission. A job is a folder:
+// in the order of submission. A job that continues an earlier one waits for all earlier jobs. A job is a folder:
 //
 //	jobs/ID/job.yaml      the canonical job file
 //	jobs/ID/status.json   state, current stage, error; whether its retained state was erased
@@ -20,7 +20,7 @@
 // After a crash the coordinator resumes all jobs that had begun: it rebuilds each finished session by
 // replaying its journal, proposes the current one again, which every party answers as before, and
 // computes the rest anew. Questions about new rows are not resumed: the party that asked can ask again.
-// A job that its operator has aborted is not resumed but closed as a failed job. An error of the disk,
-// even at the last write, is an interruption, after which the process ends; another process on the same
-// folders continues.
+// A job that its operator has aborted is not resumed but closed as a failed job. If a running job's journal,
+// status or result cannot be written, even at the last write, that is an interruption, after which the process
+// ends; another process on the same folders continues. A session that cannot be created fails its job.
 package coordinator

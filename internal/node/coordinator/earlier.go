@@ -1,7 +1,7 @@
 package coordinator
 
-// A job can reuse two things that an earlier job made: the fit of a dictionary, and an alignment of
-// rows.
+// Besides the state of a job that it continues, a job can reuse two things that an earlier job made: the fit
+// of a dictionary, and an alignment of rows.
 
 import (
 	"fmt"
@@ -38,8 +38,8 @@ func makesFitFor(fit Job, spec *job.Job) bool {
 func usable(fit Job) bool { return fit.State == overview.Done && !fit.Forgotten }
 
 // takeFit writes the id of the job that made the fit into the file of a job that uses the fit. It
-// runs before any party receives a proposal of the job. The first fit of a dictionary stays the
-// only one.
+// runs before any party receives a proposal of the job. Of several fits that the job could use, the
+// earliest that was not erased counts.
 func (c *Coordinator) takeFit(j *Job) error {
 	if c.Own || !j.Spec.NeedsFit() {
 		return nil
@@ -86,8 +86,8 @@ func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
 }
 
 // takeAlignment writes the id of the job that made the alignment into the file of a job that uses
-// the alignment. The first alignment of a name stays the only one. If there is no alignment yet,
-// the job makes one.
+// the alignment. The first alignment of a name, with the same table and parties, stays the only one until
+// it is erased. If there is no alignment, the job makes one.
 func (c *Coordinator) takeAlignment(j *Job) error {
 	of := j.Spec.Data.Partition
 	if c.Own || of.Alignment == "" || of.AlignedBy != (job.ID{}) {

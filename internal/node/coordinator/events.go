@@ -9,14 +9,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
-// An operator reads the course of a job in the log and by mercer job logs: each event has one line, with the
-// job's id and name.
+// An operator reads the course of a job in the log and by mercer job logs: each event of a job has one line, with
+// the job's id and name.
 
 // Events returns the latest events of jobs and members.
 func (c *Coordinator) Events() *overview.History { return c.History }
 
-// record logs an event of a job, and keeps it. A party's prediction query only has lines in the log, because
-// a party may ask as many as it likes.
+// record logs an event of a job, and keeps it. A prediction query that several parties help to answer only has lines
+// in the log, because a party may ask as many as it likes.
 func (c *Coordinator) record(j *Job, level slog.Level, line string, e overview.Event, more ...any) {
 	e.Job, e.Name = j.ID.String(), j.Spec.Name
 	if j.inquiry != nil {
@@ -55,7 +55,8 @@ func (c *Coordinator) recordWaiting(d *conducted, w *overview.Waiting) {
 }
 
 const (
-	// waitNotice is how long a session waits for its parties before the log names them.
+	// waitNotice is how long a session waits for its parties, and a new coordinator for its members, before the log
+	// names them.
 	waitNotice = 5 * time.Second
 	// waitAgain is the time from one line of the log about the parties for which a session waits to the next.
 	waitAgain = time.Minute

@@ -58,7 +58,7 @@ type keptHead struct {
 const maxEarlier = 16
 
 // precedes reports whether a party has told r after the head that is kept. An operator begins a new history with
-// mercer audit accept-loss or with a new record. Then the party has fewer steps than before.
+// mercer audit accept-loss or with a new record. Then the party can have fewer steps than before.
 func (k keptHead) precedes(r control.Record) bool {
 	switch {
 	case k.steps == 0 || r.Steps == 0: // an earlier build has told one of them

@@ -33,7 +33,7 @@ type Job struct {
 	// Submitter is who submitted the job. It never changes. It is zero in a job of an earlier build.
 	Submitter access.Person
 	Status
-	// Part is the last progress of a part of the running job's stage, or zero. It is not kept on disk.
+	// Part is the last progress of a part of the job's present or last stage, or zero. It is not kept on disk.
 	Part protocol.Progress
 	// Waiting holds the parties for whose consent a session of the running job waits. It is nil unless the
 	// session waits, and is not kept on disk.
@@ -45,8 +45,8 @@ type Job struct {
 	inquiry *control.Inquiry
 }
 
-// label returns the label for the seeds of this job's sessions. A job and the questions about its
-// model get different labels.
+// label returns the label for the seeds of this job's sessions. A job and a question that several parties
+// help to answer get different labels. A question that the coordinator alone answers has the label of the job.
 func (j *Job) label() string {
 	if j.inquiry != nil {
 		return j.Spec.Name + "/" + j.ID.String()
@@ -81,8 +81,8 @@ type Status struct {
 	Submitted  time.Time `json:"submitted,omitzero"`
 	Started    time.Time `json:"started,omitzero"`
 	StageSince time.Time `json:"stage_since,omitzero"`
-	// Ended is the time at which the job was closed. It is zero if the job was aborted in the queue. The job's
-	// retention time counts from then.
+	// Ended is the time at which the job was closed, or was aborted in the queue. The job's retention time counts
+	// from then.
 	Ended time.Time `json:"ended,omitzero"`
 	// Residue is the error that prevented the complete destruction of the job's state, or "".
 	Residue string `json:"residue,omitempty"`
@@ -117,8 +117,8 @@ const (
 var ErrNoJob = errors.New("mercer job list shows no such job")
 
 // Submit queues a job for the parties that it names, or for all parties of the roster. If the job
-// needs a fit, Submit queues the fit first. A file that is submitted twice makes two jobs. The audit record names
-// the submitter before the job is queued.
+// needs a fit that no job makes or has made, Submit queues the fit first. A file that is submitted twice makes two
+// jobs. The audit record names the submitter before the job is queued.
 func (c *Coordinator) Submit(spec *job.Job, by access.Person) (job.ID, error) {
 	if err := c.admit(spec); err != nil {
 		return job.ID{}, fault.BadInput(err)
@@ -339,7 +339,8 @@ func (c *Coordinator) path(id job.ID, file string) string {
 }
 
 // admitHoldings answers a party that has sent the list of jobs whose state it holds. It handles one
-// such message of a party at a time and drops the others, since the party asks again.
+// such message of a party at a time, and none while it tells the party the head of its audit record. It drops
+// the others, since the party asks again.
 func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run func(func())) {
 	name := in.Message.Sender
 	c.acknowledge(in)

@@ -37,7 +37,7 @@ type Artifacts interface {
 }
 
 // keepResults writes a job's artifacts and then its result. A result therefore exists only if all
-// artifacts do. A disk error counts as an interruption, because another process can write
+// artifacts were written. A disk error counts as an interruption, because another process can write
 // everything again. Unless one operator owns all rows, a private model of a job that keeps predictions
 // closed is not kept: nobody could use it, and it holds rows that every party could decode.
 func (c *Coordinator) keepResults(w *course) error {

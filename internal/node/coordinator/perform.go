@@ -113,8 +113,8 @@ func graver(report, own error) error {
 }
 
 // reportTime returns how long the coordinator waits for reports after its own machine has ended.
-// Machines report silent peers after one round, so a member without a report after three rounds has
-// gone.
+// Most machines report silent peers after one round, so a member without a report after three rounds
+// counts as gone.
 func (c *Coordinator) reportTime(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }
 
 func (c *Coordinator) missing(d *conducted) error {

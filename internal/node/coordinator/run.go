@@ -232,7 +232,7 @@ func rejection(err error) *Rejection {
 }
 
 // close ends a job after its outcome is on disk. It tells every party to destroy the job's secrets,
-// waits for their answers, destroys the coordinator's own secrets, and marks the job as ended.
+// waits a while for their answers, destroys the coordinator's own secrets, and marks the job as ended.
 func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	closing, err := c.closing(j)
 	if err != nil {
@@ -291,7 +291,7 @@ func (c *Coordinator) classNames(j *Job) ([]string, error) {
 }
 
 // partingTime bounds how long the coordinator waits for absent parties when a job, a session or a
-// prediction query ends.
+// prediction query ends, or when a job is erased.
 const partingTime = 10 * time.Second
 
 // sendClosing tells a job's parties how the job has ended, and waits for their answers.

@@ -21,6 +21,7 @@ import (
 //   - The fit of a dictionary, and alignments. The job that makes one has a party in common with each job that uses
 //     it, so it has ended before these begin. A job that continues an earlier job waits for all earlier jobs.
 //   - The router and the inboxes, by session. A full inbox puts a message back, and delays no other session.
+//   - The lists of jobs, sessions and events, under locks.
 //   - Other processes that compute cells of grids. They work for one job at a time: see learner.Turns.
 //   - Processor time and memory. Each job holds matrices of its own, so MaxRunning bounds the memory. A result's
 //     processor time is that of whole processes, and includes other jobs that ran meanwhile.

@@ -21,7 +21,7 @@ type box struct {
 	vault.Session
 	session *protocol.Session
 	in      chan driver.Inbound
-	done    chan struct{} // closed when the machine has ended
+	done    chan struct{} // closed when the machine has ended without an error
 	over    chan struct{} // closed when the next step has begun
 
 	fromServer, toServer atomic.Uint64 // bytes of message bodies

@@ -79,8 +79,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run runs the job to its end, or until ctx ends. After that another process on the same vault can
-// continue it.
+// Run runs the job to its end, or until ctx ends or a step fails. After the end of ctx another process
+// on the same vault can continue the job.
 func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 	for i := s.first; i < len(s.plan); i++ {
 		step := s.plan[i]
@@ -280,7 +280,8 @@ func (s *Service) note(step int) (note, error) {
 }
 
 // resume restores the server's state from the last session before a restart. It erases the other
-// sessions and returns the step of the last one.
+// sessions and returns the step of the last one. If the method has no snapshots, or there is no session, it
+// does nothing and returns 0.
 func (s *Service) resume() (int, error) {
 	if s.hub.Restore == nil {
 		return 0, nil

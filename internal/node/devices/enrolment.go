@@ -27,7 +27,7 @@ const (
 const magic = "mercer/v1/enrolment"
 
 // Enrolment is an authority's signed list of the devices in a job. For the same job file and the
-// same devices there is only one enrolment, and so only one job.
+// same devices in the same order there is only one enrolment, and so only one job.
 type Enrolment struct {
 	Job  *job.Job
 	Keys []ed25519.PublicKey // the devices' public keys, in the devices' order

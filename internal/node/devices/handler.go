@@ -113,8 +113,8 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 }
 
 // open returns the box of the session that a request names. If there is no such box, open itself
-// answers the request. The status is 410 for a session of a step that has ended, and 503 for a
-// session that this process has not begun.
+// answers the request. The status is 410 for a session of a step that has ended, or if the job has
+// failed, and 503 for a session that this process has not begun or that does not have the device.
 func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
 	index, err := strconv.Atoi(q.URL.Query().Get("step"))
 	if err != nil {

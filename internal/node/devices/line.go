@@ -40,7 +40,7 @@ type line struct {
 var errRefused = errors.New("devices: the server refuses this device")
 
 // ask repeats a request until the server answers it with another status than 503 and 429. It gives up
-// when the server has not answered for as long as the device's patience lasts.
+// when a try gets no answer and the first try was longer ago than the device's patience lasts.
 func (l *line) ask(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	first, again := time.Now(), l.pauses()
 	for {
@@ -66,7 +66,7 @@ type pauses struct{ next, longest time.Duration }
 
 func (l *line) pauses() *pauses { return &pauses{retryFirst, l.longestPause()} }
 
-// wait pauses before the next try, at most until ctx ends.
+// wait pauses before the next try, for half to one and a half times p.next, and at most until ctx ends.
 func (p *pauses) wait(ctx context.Context) {
 	select {
 	case <-time.After(p.next/2 + rand.N(p.next)):
@@ -75,7 +75,7 @@ func (p *pauses) wait(ctx context.Context) {
 	p.next = min(2*p.next, p.longest)
 }
 
-// longestPause returns the longest pause between two tries of a request. A device that has waited
+// longestPause returns the longest mean pause between two tries of a request. A device that has waited
 // for a server to come back must not sleep through the round that begins then.
 func (l *line) longestPause() time.Duration {
 	return max(retryFirst, min(retryLast, l.enrolment.Job.Timeout.Round/retryShare))
@@ -106,8 +106,8 @@ func (l *line) sendOnce(ctx context.Context, method, path string, query url.Valu
 }
 
 // step waits until a step has begun, and returns its announcement. If nobody needs the step any more,
-// step returns errMoved, or [passed] if the server names the step that runs. If a server answers early
-// that there is nothing, step pauses before the next request.
+// step returns errMoved, or [passed] if the server names the step that runs. After each answer that there
+// is nothing, step pauses, in case the server has answered early.
 func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	for again := l.pauses(); ; again.wait(ctx) {
 		status, b, err := l.ask(ctx, http.MethodGet, stepPath, url.Values{"index": {strconv.Itoa(index)}}, nil)
@@ -151,7 +151,8 @@ func movedBy(answer []byte) error {
 }
 
 // pull waits for messages that the device does not have yet, and returns at least one. The argument
-// offset is the number of messages that the device has. Like step, pull pauses if a server answers early.
+// offset is the number of messages that the device has. Like step, pull pauses after each answer that there
+// is nothing.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, offset int) ([]protocol.Message, error) {
 	query := sessionQuery(step, session)
 	query.Set("after", strconv.Itoa(offset))
@@ -212,9 +213,9 @@ const (
 	answerTime   = time.Minute                    // time limit for sending an answer to its device
 	maxAnswer    = maxPullBytes + 2*maxPostBytes  // bytes of an answer that a device reads
 	maxReason    = 512                            // bytes of an error text that a device reads
-	retryFirst   = 100 * time.Millisecond         // first pause between two tries
-	retryLast    = 2 * time.Second                // longest pause between two tries in long rounds
-	retryShare   = 8                              // least number of tries of a request in one round
+	retryFirst   = 100 * time.Millisecond         // mean of the first pause between two tries
+	retryLast    = 2 * time.Second                // mean of the longest pauses between two tries in long rounds
+	retryShare   = 8                              // number of the longest pauses that a round has time for, on average
 )
 
 // signer returns the parameters for signing and verifying devices' requests. They bind each request

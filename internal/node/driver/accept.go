@@ -104,7 +104,7 @@ func (d *driver) acknowledge(in Inbound) {
 	d.unacked = append(d.unacked, in)
 }
 
-// settle flushes the journal to the disk, and then acknowledges the messages in it.
+// settle flushes the journal to the disk, and then acknowledges the messages that wait for it.
 func (d *driver) settle() error {
 	if err := d.Log.Sync(); err != nil {
 		return interrupt(err)

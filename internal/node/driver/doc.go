@@ -24,8 +24,8 @@
 // replayed steps are claimed again, since the crash may have come between the journal and the ledger.
 //
 // Waiting messages are read before a timer expires, so that a busy process does not call a peer silent.
-// While more than 16 MiB wait for the network, the driver reads no messages.
+// But while 16 MiB or more wait for the network, the driver reads no messages.
 //
-// A final error has been journalled as the session's outcome; an error for which errors.Is(err,
-// [ErrInterrupted]) holds leaves a session that another Run resumes.
+// A final error has been journalled as the session's outcome, unless it says that this failed; an error
+// for which errors.Is(err, [ErrInterrupted]) holds leaves a session that another Run resumes.
 package driver

@@ -19,17 +19,18 @@ import (
 // another Run resumes the session.
 var ErrInterrupted = errors.New("driver: interrupted; the session can be resumed")
 
-// Mail sends and receives the messages of one session. Received messages are verified.
+// Mail sends and receives the messages of one session. Received messages are verified, except those that a
+// device receives from its server (package devices).
 type Mail interface {
 	// Send sends a message and returns when the transport has accepted it. It seals the message
 	// anew in each call.
 	Send(ctx context.Context, m protocol.Message) error
-	// In returns the channel of this session's verified messages. If the channel is closed, no more
+	// In returns the channel of this session's received messages. If the channel is closed, no more
 	// messages will come, and the session continues as far as it can without them.
 	In() <-chan Inbound
 }
 
-// Inbound is a received and verified message. Its receipt acknowledges it to the transport.
+// Inbound is a received message of a [Mail]. Its receipt acknowledges it to the transport.
 type Inbound struct {
 	Message protocol.Message
 	// Fault, if not nil, explains why the message must be refused although its signature is valid.
@@ -293,7 +294,8 @@ func (d *driver) delivered(err error) error {
 }
 
 const (
-	// maxUnacked bounds the messages that share one flush to the disk.
+	// maxUnacked is the number of messages without acknowledgement from which on the driver flushes the
+	// journal before it takes the next event.
 	maxUnacked = 64
 	laterDelay = 50 * time.Millisecond
 )

@@ -85,7 +85,7 @@ const (
 	MaxRoster = 900 << 10
 )
 
-// Encode returns the encoding of the answer. A longer reason is shortened.
+// Encode returns the encoding of the answer. A reason of more than maxReason bytes is shortened.
 func (a Answer) Encode() []byte {
 	var w wire.Writer
 	w.String(answerMagic)

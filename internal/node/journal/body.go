@@ -130,7 +130,7 @@ func (b *bodies) adopt(number uint64, want side, flushed bool) error {
 }
 
 // sweep removes every side file that keep does not list, and returns their number. The records of
-// these files were cut off.
+// these files were cut off, or never written.
 func (b *bodies) sweep(keep map[string]bool) (int, error) {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {

@@ -24,8 +24,8 @@ func (s *Store) Destroy(id protocol.SessionID, tombstone []byte) error {
 	}
 	dir := s.dir(id)
 	errs := []error{bury(dir, tombstone), s.erase(dir)}
-	// The end mark is written last. If a crash prevents it, the next OpenStore destroys the session
-	// again.
+	// The end mark is written last. If a crash prevents it, the next OpenStore destroys a session that
+	// has a tombstone again.
 	errs = append(errs, endMark(s.markPath(id)))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("journal: could not destroy session %v: %w", id, err)
@@ -116,7 +116,7 @@ func (s *Store) sweep() error {
 }
 
 // due reports whether the destruction of a session must be completed. That is so if the session has
-// ended and still has files, or if it has a tombstone and has not ended.
+// ended and still has more than its tombstone, or if it has a tombstone and has not ended.
 func (s *Store) due(id protocol.SessionID) (bool, error) {
 	ended, err := s.ended(id)
 	if err != nil {

@@ -53,8 +53,8 @@ func newFrames(file io.ReaderAt, start, size int64, s sealer) *frames {
 }
 
 // next decrypts the next record. The plain bytes are valid until the next call. It returns io.EOF
-// at the end, errTorn at a torn end, and another error if the log is damaged; then offset and
-// number describe the failing frame.
+// at the end, errTorn at a torn end, and another error if the log is damaged or cannot be read; then
+// offset and number describe the failing frame.
 func (f *frames) next() ([]byte, error) {
 	left := f.size - f.offset
 	if left == 0 {

@@ -48,8 +48,8 @@ func (j *Journal) Len() int { return int(j.next) }
 
 // Append writes one record to the operating system. The record survives the end of the process, but
 // not of the machine: call Sync before anything that depends on it leaves the process. A refused or
-// failed record leaves the journal as it was. If Append cannot undo a failed write, the journal takes
-// no more records.
+// failed record leaves the journal as it was. If Append cannot undo a failed write, or cannot flush the
+// side files of earlier records, the journal takes no more records.
 func (j *Journal) Append(r Record) error {
 	if j.broken != nil {
 		return j.broken

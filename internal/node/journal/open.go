@@ -14,8 +14,8 @@ import (
 // Note describes what Open found and repaired in a session's files.
 type Note struct {
 	Records    int
-	TornBytes  int64 // bytes cut off at the end, after a crash in the middle of an Append
-	LostBodies int   // number of side files whose records were cut off
+	TornBytes  int64 // bytes cut off at the end of the log, after a crash
+	LostBodies int   // number of side files whose records were cut off, or never written
 }
 
 // Open opens a session that an earlier process began. It checks the whole log, cuts off a torn end

@@ -81,8 +81,8 @@ func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in dri
 }
 
 // makeRoom drops the oldest unfinished message if there are too many. A coordinator that was killed
-// in the middle of a message sends it again as a new message, and never completes the first. If the
-// coordinator was not killed, the broker delivers the pieces once more.
+// in the middle of a message may never complete it. The pieces that are dropped are not lost: the broker
+// delivers them once more.
 func (x *Router) makeRoom() {
 	if len(x.unfinished) < maxUnfinished {
 		return

@@ -156,8 +156,8 @@ func (x *Router) post(ctx context.Context, lane transport.Lane, h protocol.Heade
 }
 
 // route decides what happens to a delivery in the bulk lane. It never waits: a busy session must
-// not delay the others. It puts a message back only after it has verified that a member of the
-// session has signed the message, because a message takes a place in its sender's share until it is
+// not delay the others. It puts a session's message back only after it has verified that a member of
+// the session has signed the message, because a message takes a place in its sender's share until it is
 // settled.
 func (x *Router) route(d transport.Delivery) {
 	h, err := envelope.Peek(d.Data)

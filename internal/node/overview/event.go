@@ -44,7 +44,7 @@ func Kinds() []Kind {
 }
 
 // Event is something that has happened to a job or a member. It has no free text: the reason of a failure or a
-// refusal may have a number of rows, and is in the job's status and in the log.
+// refusal may have a number of rows, and is in the log and, at a coordinator, in the job's status.
 type Event struct {
 	Time    time.Time `json:"time"`
 	Kind    Kind      `json:"event"`

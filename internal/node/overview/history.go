@@ -19,8 +19,8 @@ const (
 
 // History keeps a daemon's latest events in memory. They are lost when the daemon ends; its log has them
 // too. If a job or a member has too many events, a new event of it displaces its oldest one; if the history has
-// too many, a new event displaces the oldest of all. So a member that connects again and again displaces only
-// its own events. A History is safe for concurrent use.
+// too many, a new event displaces the oldest of all. So a member that connects again and again displaces at most
+// maxOfOne events of others, and then only its own. A History is safe for concurrent use.
 type History struct {
 	mu        sync.Mutex
 	events    []Event

@@ -1,8 +1,10 @@
 // Package overview describes what a daemon knows about its federation: which members are connected, which
 // jobs there are, what waits for whom, and how full the broker's queues are. It also keeps the daemon's
-// latest events. The control socket, the web page, the metrics and the commands read only this description.
+// latest events. The control socket, the web page, the metrics and the commands all show these facts by this
+// description.
 //
-// A description names members and jobs. It holds no value of a row, and no number of rows.
+// A description names members, jobs, releases and those who submitted jobs. It holds no value of a row, and no
+// number of rows.
 package overview
 
 import (
@@ -53,7 +55,7 @@ type Member struct {
 	Role      roster.Role `json:"role"`
 	Connected bool        `json:"connected"`
 	// Since is the time of the connection, or of its loss. A member that was never connected is absent
-	// since the start of the daemon.
+	// since the start of the daemon, or since a later roster has it.
 	Since time.Time `json:"since"`
 	// Version is the version that the member's program last gave, or "". Nobody verifies it.
 	Version string `json:"version,omitempty"`
@@ -79,7 +81,7 @@ const (
 const (
 	AwaitsApproval State = "awaiting approval" // the party's operator has not decided about the job
 	Open           State = "open"              // the party has not yet received the end of the job from the coordinator
-	Retained       State = "retained"          // the job has ended, and the party still holds files or keys for predictions
+	Retained       State = "retained"          // the job has ended, and the party still holds something that the job left
 )
 
 // States returns the states of jobs at a member with a role.
@@ -103,8 +105,8 @@ type Job struct {
 	Stage string `json:"stage,omitempty"`
 	// Waiting is nil unless the stage waits for parties.
 	Waiting *Waiting `json:"waiting,omitempty"`
-	// A time is zero if it has not come, or if the daemon does not know it. At a party, Started is the
-	// time of the first session, and Ended that of the closing.
+	// A time is zero if it has not come, or if the daemon does not know it. At a party, Submitted is the time
+	// at which a job began to await approval, Started that of the first session, and Ended that of the closing.
 	Submitted  time.Time `json:"submitted,omitzero"`
 	Started    time.Time `json:"started,omitzero"`
 	StageSince time.Time `json:"stage_since,omitzero"`

@@ -20,10 +20,10 @@ type auditView struct {
 	Party    bool   // false at a coordinator, which holds no data that could leave it
 	Month    string // 2006-01, or "" for all months
 	Months   []monthLink
-	Text     string // text that the job, the table or a member of each shown entry contains; "" for all entries
+	Text     string // text that the job, table, dictionary or a member of each shown entry contains; "" for all entries
 	Let      []let
 	Older    int   // number of jobs that the view leaves out
-	Acts     []act // at a party the decisions of its people, at a coordinator everything that is recorded
+	Acts     []act // at a party its people's decisions about jobs, releases and privacy budgets; at a coordinator everything that is recorded
 	Earlier  int   // number of acts that the view leaves out
 	Jobs     int   // number of jobs that were submitted; 0 at a party
 	Lines    int
@@ -66,7 +66,8 @@ type let struct {
 	sessions                     map[string]bool
 }
 
-// audit shows the record of a month: at a party the releases and the decisions, at a coordinator all events.
+// audit shows the record of a month: at a party the releases, and the decisions about jobs, releases and privacy
+// budgets; at a coordinator all events.
 func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
 	q := r.URL.Query()
 	month, text := q.Get("month"), strings.ToLower(strings.TrimSpace(q.Get("text")))

@@ -28,7 +28,7 @@ type wait struct {
 	Text string
 }
 
-// federation shows the missing members, everything that waits, and the latest events.
+// federation shows the members, the missing ones first, everything that waits, and the latest events.
 func (p *Page) federation(_ *http.Request, o overview.Overview) (shownView, error) {
 	v := federationView{Members: before(o.Members, isMissing), Waits: waits(o), Broker: o.Broker, Events: happenings(p.home.Events().Of(""))}
 	return shownView{Title: "Federation " + o.Federation, Said: saidOfMembers(o), Alarm: slices.ContainsFunc(o.Members, isMissing), Data: v}, nil

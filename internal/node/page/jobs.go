@@ -40,7 +40,7 @@ func isOpen(j overview.Job) bool { return !j.State.Over() }
 type jobView struct {
 	overview.Job
 	Events []happening
-	Report bool // the home has a result of the job
+	Report bool // the home is a coordinator's, and has a result of the job
 	// Rejection is nil unless the operator of a party has rejected the job.
 	Rejection *Rejection
 }

@@ -85,8 +85,8 @@ func (l *Login) discover(d *discovery) {
 	d.ended = time.Now()
 }
 
-// settings returns the provider, and how the page asks it. The provider describes itself once, when somebody logs in. A
-// daemon thus starts while the provider is away. All who log in wait for the same attempt.
+// settings returns the provider, and how the page asks it. The provider describes itself when somebody first logs in,
+// and again after a failure. A daemon thus starts while the provider is away. All who log in wait for the same attempt.
 func (s Site) settings(ctx context.Context) (*oidc.Provider, *oauth2.Config, error) {
 	l := s.Login
 	l.mu.Lock()

@@ -46,8 +46,8 @@ type Home interface {
 type Desk interface {
 	// Review describes a job that awaits approval. Its error is a bad input if no such job awaits approval.
 	Review(job string) (Review, error)
-	// Opinion returns what the party itself says about a job that awaits approval. It can quote the table. The first
-	// call only makes the party read its table, and returns an Opinion whose Known is false.
+	// Opinion returns what the party itself says about a job that awaits approval. It can quote the table. Until the
+	// party has read its table, which a call makes it do, Opinion returns an Opinion whose Known is false.
 	Opinion(job string) (Opinion, error)
 	// Releases lists the releases that await approval.
 	Releases() ([]disclosure.Listed, error)

@@ -123,7 +123,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		return p.stall(ctx, f)
 	}
 	f.err = f.r.stalls.Explain(f.err, p.boss, time.Now(), f.r.work.job.Timeout.Round)
-	p.router.Forget(f.r.ID()) // drops later messages of the session, which can only be duplicates
+	p.router.Forget(f.r.ID()) // drops later messages of the session, which nobody needs any more
 	if f.r.question != nil {
 		return p.answered(ctx, f)
 	}
@@ -201,7 +201,8 @@ func (p *Party) logOwn(f finished) {
 	}
 }
 
-// failed passes the cause of a failure to Config.Failed, unless another member stopped the session.
+// failed passes the cause of a failure to Config.Failed, unless another member or this party's operator stopped the
+// session.
 func (p *Party) failed(cause error) {
 	var blame *protocol.BlameError
 	if p.Failed != nil && !(errors.As(cause, &blame) && blame.Kind == protocol.KindAborted) {
@@ -241,7 +242,7 @@ func blamed(err error) string {
 // is still open: another Party on the same vault continues it.
 var ErrStalled = errors.New("party: a session cannot continue here for now")
 
-// tellTime bounds the time for sending the message that this party cannot continue.
+// tellTime bounds the time for sending the message that this party cannot continue, or continues.
 const tellTime = 5 * time.Second
 
 // stall tells the coordinator that this party delays a session, so that the coordinator blames no

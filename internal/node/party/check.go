@@ -35,7 +35,8 @@ type Opinion struct {
 
 // Check returns the party's opinion of a job. It judges the job like a proposal, up to the party's
 // consent to the first session. Check reads the table, and stores and sends nothing. An error means
-// that the party has stopped or ctx has ended.
+// that the party has stopped, that it was restored from a backup and still waits for the coordinator's
+// answer, or that ctx has ended.
 func (p *Party) Check(ctx context.Context, j *job.Job) (Opinion, error) {
 	var t *Party
 	err := p.inRun(ctx, func(context.Context) error {

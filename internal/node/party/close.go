@@ -93,8 +93,8 @@ func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) e
 	return p.closed(ctx, c)
 }
 
-// keepPredictor stores the state that later predictions need. The state is the encoder's secret or
-// a model.
+// keepPredictor stores the state that later predictions need. The state is the encoder's secret, a
+// model, or this party's part of a model.
 func (p *Party) keepPredictor(w *work, c *control.Closing) error {
 	h := w.holder()
 	if h.Keep == nil {

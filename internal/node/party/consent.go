@@ -24,7 +24,7 @@ type Consents interface {
 	Remove(job string) error
 }
 
-// These are the values of a policy's key approve.
+// These are the values of a policy's key "approve".
 const (
 	approveEach  = "each"  // the operator decides about each job
 	approveStudy = "study" // only jobs of approved studies begin
@@ -55,8 +55,8 @@ func (a *awaiting) described() overview.Job {
 // errAwaiting says that a job awaits the operator's approval.
 var errAwaiting = errors.New("party: the job awaits its operator's approval")
 
-// operatorConsents checks that the operator has approved a job, if its table's policy says approve:
-// each. It returns errAwaiting if the operator has not decided. It runs after the other checks of a
+// operatorConsents checks that the operator has approved a job, if its table's policy says
+// "approve: each". It returns errAwaiting if the operator has not decided. It runs after the other checks of a
 // proposal, so that an operator sees only jobs that would be accepted otherwise.
 func (p *Party) operatorConsents(w *work) error {
 	if each, err := p.asksOperator(w); err != nil || !each {
@@ -164,8 +164,8 @@ func (p *Party) closeAwaiting(id job.ID) error {
 	return p.Consents.Remove(id.String())
 }
 
-// forgetClosed removes closed jobs. Their proposals have come again meanwhile, each of them several times in a
-// second.
+// forgetClosed removes closed jobs. As a rule their proposals have come again meanwhile, each of them several times in
+// a second.
 func (p *Party) forgetClosed() {
 	maps.DeleteFunc(p.awaits, func(_ job.ID, a *awaiting) bool { return a.over })
 }

@@ -10,7 +10,8 @@ import (
 // Events returns the latest events at this party.
 func (p *Party) Events() *overview.History { return p.History }
 
-// record logs an event of a job, and keeps it. A prediction query only has lines in the log.
+// record logs an event of a job, and keeps it. A prediction query that several parties help to answer only has lines in
+// the log.
 func (p *Party) record(w *work, level slog.Level, line string, e overview.Event, more ...any) {
 	e.Job, e.Name = w.id.String(), w.job.Name
 	if w.inquiry != nil {

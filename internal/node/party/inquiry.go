@@ -92,8 +92,8 @@ func (p *Party) stillAsked(w *work) error {
 	return nil
 }
 
-// prepareAnswer gets the rows of a question. A question of this party comes with its rows, and a
-// question of another party names a table.
+// prepareAnswer gets the rows of a question. A question of this party comes with its rows. For a
+// question of another party they are in the table that it names, or else in the job's table.
 func (p *Party) prepareAnswer(w *work) error {
 	if w.question != nil {
 		return p.prepareFor(w, w.question.set)
@@ -142,8 +142,8 @@ func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 	return errUnusable(err)
 }
 
-// seedName returns the name of this work in the labels of seeds. A job and the questions about its
-// model get different names.
+// seedName returns the name of this work in the labels of seeds. A job and a question that several parties
+// help to answer get different names. A question that the coordinator alone answers has the name of the job.
 func (w *work) seedName() string {
 	if w.inquiry != nil {
 		return w.job.Name + "/" + w.id.String()

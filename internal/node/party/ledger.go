@@ -227,7 +227,7 @@ type disclosing struct {
 func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
 	if !d.noted && (d.kinds == nil || slices.Contains(d.kinds, m.Kind)) {
 		switch err := d.note(); {
-		case fault.CodeOf(err) == fault.CodePolicy: // the operator has withdrawn an approval
+		case fault.CodeOf(err) == fault.CodePolicy: // a refusal, for example because the operator has withdrawn an approval
 			return err
 		case err != nil:
 			return fmt.Errorf("%w: %w", driver.ErrInterrupted, err)

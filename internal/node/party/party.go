@@ -30,7 +30,8 @@ import (
 )
 
 // Config holds the settings and resources of a party. Every field is required, except Limits, Version and the
-// fields whose comments say that they can be nil.
+// fields whose comments say that they can be nil. A process that plays all parties with its own data can leave out
+// Approved, Peek and Recommended, too.
 type Config struct {
 	Name     string
 	Reader   *job.Reader
@@ -67,7 +68,7 @@ type Config struct {
 	// head that the coordinator was told, or zero. It is nil for a party that was not restored.
 	Restored func(head [32]byte) error
 	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
-	// approve: each.
+	// "approve: each".
 	Consents Consents
 	// Alone reports whether the submitter of a job may approve it, because the home says that it has nobody else.
 	// It may be nil: then the submitter may not.
@@ -90,8 +91,8 @@ type Config struct {
 	// only.
 	Notified func(id job.ID, lines []string) error
 	// Failed is called with the error of a session that this party refused, or that failed at this
-	// party, unless another member stopped the session. The error is for this party's operator only.
-	// Failed may be nil.
+	// party, unless another member or this party's operator stopped the session. The error is for this
+	// party's operator only. Failed may be nil.
 	Failed func(cause error)
 	// Judged stores predictions of held-out rows and their accuracy, if this party has the labels
 	// of these rows. The coordinator gets neither the predictions nor the accuracy.
@@ -100,7 +101,7 @@ type Config struct {
 	Version string
 	// Load reads a job's table from the operator's catalogue. It refuses a job that asks for other
 	// labels, ids or columns than the catalogue offers. Every call with the same id, of a job or of
-	// a question, returns the same rows.
+	// a question, returns the same rows, unless they come from a file that has changed meanwhile.
 	Load func(id job.ID, d job.Data) (method.Table, error)
 	// Stream is like Load, for protocols with the trait Streams. The table may come in blocks. If Stream
 	// is nil, Load is called.
@@ -119,16 +120,16 @@ type Config struct {
 	Today func() (now time.Time, trusted bool)
 }
 
-// Limits holds the times for which a party keeps the state of jobs, and the interval at which it asks about open ones.
-// Zero values mean the defaults.
+// Limits holds the times for which a party keeps the state of jobs, and the interval at which it looks at them and asks
+// about them. Zero values mean the defaults.
 type Limits struct {
 	// Unclosed is the time after which the party destroys a job that its coordinator has not
 	// closed. The default is 30 days.
 	Unclosed time.Duration
 	// Retention says when the party erases what jobs have left here. By default it erases nothing by age.
 	Retention retention.Times
-	// Asking is the interval at which the party asks the coordinator about open jobs. The default is 1
-	// hour.
+	// Asking is the interval at which the party asks the coordinator about the jobs whose state it holds, and
+	// destroys and erases what is too old. The default is 1 hour.
 	Asking time.Duration
 }
 
@@ -191,8 +192,8 @@ func New(c Config) *Party {
 // roster returns the roster in force.
 func (p *Party) roster() *roster.Roster { return cmp.Or(p.members.Load(), p.Config.Roster) }
 
-// Run serves the federation until ctx ends. It is called once. Another Party on the same vault
-// resumes unfinished sessions.
+// Run serves the federation until ctx ends, the transport fails, or the party cannot go on, for example
+// with a session ([ErrStalled]). It is called once. Another Party on the same vault resumes unfinished sessions.
 func (p *Party) Run(ctx context.Context) error {
 	defer close(p.over)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -249,7 +250,7 @@ func (p *Party) Run(ctx context.Context) error {
 
 // askNext sends the oldest pending question to the coordinator, unless it has been sent already. The
 // other questions wait, because a coordinator refuses a party that asks several at a time. The
-// coordinator answers with a proposal or a refusal.
+// coordinator answers with a proposal, a refusal, or the request to ask later.
 func (p *Party) askNext(ctx context.Context) {
 	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
 		q := p.pending[0]
@@ -436,8 +437,8 @@ func (p *Party) putOff(m protocol.Message) error {
 	return nil
 }
 
-// refused handles the coordinator's refusal of a job's questions. Questions that are running end with
-// their session.
+// refused handles the coordinator's refusal of a job's questions, or of one inquiry. A refusal of a job's
+// questions leaves those that are running.
 func (p *Party) refused(m protocol.Message) error {
 	f, err := control.DecodeRefusal(m.Body)
 	if err != nil {
@@ -463,7 +464,7 @@ func (p *Party) tell(ctx context.Context, id protocol.SessionID, kind string, bo
 	return nil
 }
 
-// Snapshots stores the rows of changeable sources, sealed under a key for each job.
+// Snapshots stores the rows of changeable sources, and which edition a job uses, sealed under a key for each job.
 type Snapshots interface {
 	// Jobs lists the jobs that have a snapshot.
 	Jobs() ([]vault.Retained, error)

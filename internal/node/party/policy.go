@@ -26,7 +26,7 @@ type Policy struct {
 	Learners   []string `yaml:"learners,omitempty"`
 	MinParties int      `yaml:"min_parties,omitempty"` // 0 means 2
 	// OpenPrediction allows jobs after which this party can predict new rows. Such a job keeps the
-	// encoder's secret or a model at this party.
+	// encoder's secret, a model, or a part of a model at this party.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
 	// Continuation allows a job whose encoded rows the coordinator keeps for a later job. It also
 	// allows that later job, in which newcomers get the seed of the rows.
@@ -83,8 +83,8 @@ func PolicyFor(j *job.Job) Policy {
 	}
 }
 
-// Validate returns an error if the policy lists a word that no job can contain. A policy with only
-// such words would refuse jobs that its operator meant to allow.
+// Validate returns an error if the policy has a value that is not allowed, or lists a word that no job
+// can contain. A policy with only such words would refuse jobs that its operator meant to allow.
 func (p Policy) Validate(known job.Names) error {
 	for _, rule := range []struct {
 		key          string
@@ -137,8 +137,8 @@ func (p Policy) Check(j *job.Job, parties int) error {
 	return nil
 }
 
-// Refusals returns all reasons of the policy to refuse a job. It needs only the number of the job's
-// parties, and no data.
+// Refusals returns all reasons of the policy to refuse a job, but only one if the policy lists no protocol. It
+// needs only the number of the job's parties, and no data.
 func (p Policy) Refusals(j *job.Job, parties int) []Refusal {
 	if len(p.Protocols) == 0 {
 		return []Refusal{{"protocols", "this party allows no job on this table; its operator can list protocols in the table's policy"}}

@@ -8,7 +8,7 @@ import (
 )
 
 // PolicyLimits holds the limits that a policy sets in its section "limits". They apply to every job
-// and to the table. A nil field keeps its default. See [method.Limits].
+// and to the table. A limit that the section does not have keeps its default. See [method.Limits].
 type PolicyLimits struct {
 	// MaxIDs bounds the ids that each party may look up in the others' tables in one job by columns.
 	// Without it the limit is 1,048,576, the default of jobs.
@@ -16,8 +16,9 @@ type PolicyLimits struct {
 	// MaxIDsTotal bounds the ids that each other party looks up in this party's tables over all
 	// sessions, including aborted sessions.
 	MaxIDsTotal strictyaml.Positive `yaml:"max_ids_total,omitempty"`
-	// MaxDirections bounds the number of random features that a job may sum over the rows. More
-	// features reveal more about single rows. Without it a job may have any number.
+	// MaxDirections bounds the number of random features of a job: in its sums over rows, in its models of
+	// protocol sealed, and in its phases of protocol fdskl. More features reveal more about single rows.
+	// Without it a job may have any number.
 	MaxDirections strictyaml.Positive `yaml:"max_directions,omitempty"`
 	// MaxDirectionsTotal bounds the random directions for one row, counted over all jobs that sum
 	// phases. Without it the limit is 4 times MaxDirections, or none if MaxDirections is not set.
@@ -26,7 +27,7 @@ type PolicyLimits struct {
 	TrainingRows *int     `yaml:"training_rows,omitempty"`
 	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
 	ClassRows    *int     `yaml:"class_rows,omitempty"`
-	Share        *float64 `yaml:"share,omitempty"` // largest share of training rows at one party; 0 allows any share
+	Share        *float64 `yaml:"share,omitempty"` // largest share of all training rows at one party, if the job has three or more; 0 allows any share
 	Rows         *int     `yaml:"rows,omitempty"`
 	Threshold    *int     `yaml:"threshold,omitempty"`
 	Active       *bool    `yaml:"active,omitempty"`

@@ -27,7 +27,7 @@ type Items interface {
 }
 
 // Retained is a sealed store for what ended jobs keep at this party: the state for predictions (the
-// encoder's secret or a model), or the state that later jobs need, such as a fit.
+// encoder's secret, a model, or a part of a model), or the state that later jobs need, such as a fit.
 type Retained interface {
 	Put(id job.ID, secret []byte) error
 	Get(id job.ID) ([]byte, error)
@@ -105,7 +105,7 @@ func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source
 }
 
 // predictHere predicts with a model that the job retained here. It returns nil if the job retained
-// an encoder's secret or nothing.
+// no whole model here.
 func (p *Party) predictHere(id job.ID, set *dataset.Set) (*method.Prediction, error) {
 	retained, err := p.Retained.Get(id)
 	if errors.Is(err, vault.ErrNoState) {
@@ -248,7 +248,7 @@ func (p *Party) prepareQuestion(q *question) error {
 }
 
 // nothingRetained returns the error about a job that has nothing here to predict with. The party does not know the
-// cause for a job that has not failed, so the error names all three possible causes.
+// cause for a job that has not failed, so the error names three possible causes.
 func (p *Party) nothingRetained(id job.ID) error {
 	why, err := p.failureOf(id)
 	switch {

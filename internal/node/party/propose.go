@@ -25,7 +25,7 @@ import (
 )
 
 // running is one session at this party. It exists from the acceptance of the session until the job
-// is closed.
+// is closed, or the question answered.
 type running struct {
 	vault.Session
 	work      *work
@@ -37,17 +37,17 @@ type running struct {
 	admission []admission // the session's releases that the ledger has admitted
 	run       *method.Run
 	cancel    context.CancelCauseFunc
-	begun     bool      // the driver has run in this process
+	begun     bool      // the driver was started in this process
 	active    bool      // the driver is running
 	late      bool      // the disk was full or failed when the directory of session keys came
 	done      bool      // the session ended successfully
 	failed    error     // the error that ended the session, if it ended in this process
-	report    []byte    // the report that was sent; nil before the session ends
+	report    []byte    // the report to the coordinator; nil before the session ends
 	question  *question // the question that the session answers, or nil
 	stalls    control.Stalls
 }
 
-// propose answers a proposal. A repeated proposal gets the same answers again.
+// propose answers a proposal. A repeated proposal of an accepted session gets the same answers again.
 func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	if r, known := p.sessions[m.Session]; known {
 		if err := r.sameJob(m.Body); err != nil {
@@ -469,8 +469,7 @@ func (p *Party) accept(ctx context.Context, r *running) error {
 	return p.tell(ctx, r.ID(), control.KindAcceptance, a.Encode())
 }
 
-// repeat sends the earlier answer to a proposal again, because the coordinator was restarted and
-// asks again.
+// repeat sends the earlier answer to a proposal again. A coordinator that was restarted asks again.
 func (p *Party) repeat(ctx context.Context, r *running) error {
 	if err := p.accept(ctx, r); err != nil || r.report == nil {
 		return err

@@ -19,7 +19,8 @@ func (p *Party) tellHead(ctx context.Context) error {
 	return p.tell(ctx, control.RecordTopic(), control.KindRecord, p.Head().Encode())
 }
 
-// confirmAgain is the time after which a restored party asks again for the head of its record.
+// confirmAgain is the time after which a restored party asks again for the head of its record, and for which it puts
+// other messages back.
 const confirmAgain = 5 * time.Second
 
 // confirm returns nil if the head that the coordinator has kept of this party's audit record shows that the

@@ -109,7 +109,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
-		p.router.Forget(r.ID()) // drops later messages of the session, which can only be duplicates
+		p.router.Forget(r.ID()) // drops later messages of the session, which nobody needs any more
 		if err := p.replayEnded(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}
@@ -117,7 +117,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.tell(ctx, r.ID(), control.KindReport, r.report)
 	}
 	body, err := r.Get(vault.Directory)
-	if err == nil && body == nil && r.Anew() != nil { // the session had begun, and the coordinator sends the keys only once
+	if err == nil && body == nil && r.Anew() != nil { // the session had begun, and a coordinator that was not restarted sends the keys only once
 		return p.conclude(ctx, finished{r: r, err: fault.Lost.Errorf("party: the keys of the session's members are lost with its journal")})
 	}
 	if err != nil || body == nil {

@@ -185,14 +185,14 @@ func (p *Party) inRun(ctx context.Context, run func(context.Context) error) erro
 }
 
 // Between runs change between two messages. So no proposal is judged partly by the settings before it and
-// partly by those after it. It returns the error of change.
+// partly by those after it. It returns the error of change, or says why change did not run.
 func (p *Party) Between(ctx context.Context, change func() error) error {
 	return p.inRun(ctx, func(context.Context) error { return change() })
 }
 
 // Adopt is Between, and then puts another roster of the same federation in force. It ends the open
 // sessions of jobs and questions with a member that the roster removes or gives other keys. All others
-// continue. After an error of change everything stays as it was. After another error the roster is in force.
+// continue. After an error of Between everything stays as it was. After another error the roster is in force.
 func (p *Party) Adopt(ctx context.Context, next *roster.Roster, change func() error) error {
 	return p.inRun(ctx, func(ctx context.Context) error {
 		if err := change(); err != nil {

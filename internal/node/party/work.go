@@ -29,7 +29,7 @@ type work struct {
 	admission []admission          // releases that the ledger has admitted
 	attempt   uint32               // attempt number of the session that asked the ledger last
 	beside    []method.ReleaseKind // kinds of releases that accompany the job's admitted releases
-	cpu       float64              // CPU seconds of the process when the job began
+	cpu       float64              // CPU seconds of the process when it took up the job
 	submitter access.Person        // who submitted the job, as the coordinator says
 
 	// The fields below belong to a question about new rows. The party holds it like a job of its
@@ -45,7 +45,7 @@ type work struct {
 // holder returns the party's side of the job. If the table has not been read, it returns a side
 // that cannot build any step.
 func (w *work) holder() *method.PartySide {
-	if w.side == nil { // the party could not read the table again after a restart
+	if w.side == nil { // the party has not yet read the table, or could not read it again after a restart
 		return method.Unread()
 	}
 	return w.side

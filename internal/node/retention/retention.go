@@ -17,8 +17,8 @@ import (
 
 // Times is the setting "retention" of a home. A time of 0 is no limit.
 type Times struct {
-	// Models is the time after which everything that a job has left is erased, except its result: models, parts of
-	// models, and encoders, which answer prediction queries and continue jobs.
+	// Models is the time after which everything that a job has left is erased, except its result and fits: models,
+	// parts of models, and encoders, which answer prediction queries and continue jobs.
 	Models strictyaml.Days `yaml:"models,omitempty"`
 	// Predictions is the time after which predictions of held-out rows are erased, with their labels, and lists of a
 	// party's rows, recommendations and notices.
@@ -44,10 +44,10 @@ func (t *Times) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// IsZero reports whether no time is set.
+// IsZero reports whether nothing is set.
 func (t Times) IsZero() bool { return t == Times{} }
 
-// endOfJob is the value of the key snapshots.
+// endOfJob is the only value of the key "snapshots".
 const endOfJob = "end-of-job"
 
 // leastAudit is the shortest time for which lines of the audit record stay, because a decision and its end belong
@@ -72,7 +72,8 @@ func (t Times) Check() error {
 // over reports whether a time is longer than another that bounds it.
 func over(time, end strictyaml.Days) bool { return end.Duration > 0 && time.Duration > end.Duration }
 
-// Due reports whether something of a given time is older than a limit. It returns false if the time or the limit is 0.
+// Due reports whether something of a given time has reached the age of a limit. It returns false if the time or the
+// limit is 0.
 func Due(since time.Time, limit strictyaml.Days, now time.Time) bool {
 	return limit.Duration > 0 && !since.IsZero() && now.Sub(since) >= limit.Duration
 }

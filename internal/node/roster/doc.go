@@ -1,6 +1,6 @@
-// Package roster reads the list of a federation's members: names, roles and public keys. Its hash is
-// part of every session's descriptor, so a session runs among exactly the keys that each operator has
-// approved.
+// Package roster reads the list of a federation's members: names, roles and public keys. The hash of its
+// part that a job needs ([Roster.Subset]) is in the descriptors of the job's sessions, so they run among
+// exactly the keys that each operator has approved.
 //
 //	r, err := roster.Load("roster.yaml")
 //	if err != nil {

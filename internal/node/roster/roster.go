@@ -23,8 +23,8 @@ const (
 	Party       Role = "party"       // a member that holds data
 )
 
-// IsCalled reports whether a member's name equals the word for its role, such as a coordinator that is named coordinator.
-// A sentence then gives the name alone.
+// IsCalled reports whether a member's name equals the word for its role, such as a coordinator that is named
+// "coordinator". A sentence then gives the name alone.
 func (r Role) IsCalled(member string) bool { return strings.EqualFold(member, string(r)) }
 
 // Member describes one process of the federation with its public keys.
@@ -112,8 +112,8 @@ func (r *Roster) Encode() []byte {
 	return w.Bytes()
 }
 
-// Hash returns the SHA-256 of the canonical encoding. Operators approve this hash, and session
-// descriptors carry it.
+// Hash returns the SHA-256 of the canonical encoding. Operators approve the hash of a whole roster, and
+// session descriptors carry that of a [Roster.Subset].
 func (r *Roster) Hash() [sha256.Size]byte { return sha256.Sum256(r.Encode()) }
 
 // Fingerprints returns one line for each member, so that operators can compare the members of two
@@ -204,7 +204,7 @@ func (c claims) member(m Member) error {
 
 // CheckName returns an error unless s can be the name of a member or of a federation: lower-case letters,
 // digits and hyphens, and no hyphen first. Such a name can be a broker's subject token and a file's name on
-// every system.
+// Linux and macOS.
 func CheckName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
 		return fmt.Errorf("the name has %d bytes; it must have 1 to %d", len(s), maxNameBytes)

@@ -6,9 +6,9 @@ import (
 )
 
 // Subset returns the roster of the coordinator and the named parties alone. A session's descriptor
-// carries the hash of the subset of its job's parties: so members agree on the keys of everybody who takes
-// part, and a change of other members does not concern them. An error names the first party that is not in
-// the roster.
+// carries the hash of the subset of the parties of its job or prediction query: so members agree on the keys of
+// everybody who takes part, and a change of other members does not concern them. An error names the first
+// party that is not in the roster.
 func (r *Roster) Subset(parties []string) (*Roster, error) {
 	for _, name := range parties {
 		if m, ok := r.Lookup(name); !ok || m.Role != Party {

@@ -112,7 +112,7 @@ func Parse(b []byte) (*Roster, error) {
 	return r, nil
 }
 
-// decode decodes one YAML document. Its errors name the line.
+// decode decodes one YAML document. Its errors name the line, if they are about one.
 func decode(b []byte, into any) error {
 	err := strictyaml.Decode(b, into)
 	var problem *strictyaml.Error

@@ -18,10 +18,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Item is the name of an artifact of a finished job.
+// Item is the name of an artifact.
 type Item string
 
-// These are the names of jobs' artifacts. The first four are the coordinator's, the others a
+// These are names of jobs' artifacts. The first four are the coordinator's, the others a
 // party's.
 const (
 	Model           Item = "model"
@@ -47,8 +47,9 @@ func (i Item) Noun() string {
 	return string(i)
 }
 
-// Artifacts stores the artifacts of finished jobs, in a folder for each job. Each job has its own
-// key, which seals all of its artifacts. The key itself is sealed to the identity:
+// Artifacts stores the artifacts of finished jobs, in a folder for each job. Other Artifacts store in the same
+// way the snapshots of open jobs, and editions under ids of their own. Each job has its own key, which seals all
+// of its artifacts. The key itself is sealed to the identity:
 //
 //	ID/key   the job's 32 bytes, sealed to the identity; see also [Artifacts.SealNext]
 //	ID/ITEM  an item, sealed under the key
@@ -232,7 +233,8 @@ func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	return items, nil
 }
 
-// Jobs lists the jobs that have artifacts, with the time of their first artifact.
+// Jobs lists the jobs that have a key, with the time of their first artifact. They are listed even after EraseItems
+// has erased all their artifacts.
 func (e *Artifacts) Jobs() ([]Retained, error) {
 	ids, err := e.ids()
 	if err != nil {
@@ -294,7 +296,7 @@ func (e *Artifacts) EraseItems(id job.ID, items ...Item) (gone []Item, err error
 // ErrNoState reports that the job has no retained state in this store.
 var ErrNoState = errors.New("vault: this process holds no retained state of this job")
 
-// Retained is a job with artifacts, and the time of its first artifact.
+// Retained is a job that has or had artifacts, and the time of its first artifact.
 type Retained struct {
 	Job   job.ID
 	Since time.Time
@@ -315,10 +317,10 @@ func (i Items) Put(id job.ID, secret []byte) error { return i.artifacts.Put(id, 
 // Get decrypts and returns a job's item. It returns [ErrNoState] if there is none.
 func (i Items) Get(id job.ID) ([]byte, error) { return i.artifacts.Get(id, i.item) }
 
-// States returns a view of the artifacts that stores only the state for predictions.
+// States returns a view of the artifacts that stores only the state for predictions or later jobs.
 func (e *Artifacts) States() *DiskStates { return &DiskStates{e} }
 
-// DiskStates is the store on disk for the state that jobs keep for predictions.
+// DiskStates is the store on disk for the state that jobs keep for predictions or later jobs.
 type DiskStates struct{ artifacts *Artifacts }
 
 // Put seals a job's secret and stores it durably.
@@ -337,10 +339,11 @@ func (k *DiskStates) EraseItems(id job.ID, items ...Item) ([]Item, error) {
 	return k.artifacts.EraseItems(id, items...)
 }
 
-// Jobs lists the jobs with artifacts.
+// Jobs lists the jobs that have or had artifacts, like [Artifacts.Jobs].
 func (k *DiskStates) Jobs() ([]Retained, error) { return k.artifacts.Jobs() }
 
-// MemoryStates is the store in memory for the state that jobs keep for predictions.
+// MemoryStates stores one secret for each job in memory: the state for predictions or later jobs, or, in another
+// store, an alignment.
 type MemoryStates struct {
 	mu   sync.Mutex
 	kept map[job.ID][]byte
@@ -370,7 +373,7 @@ func (k *MemoryStates) Get(id job.ID) ([]byte, error) {
 	return nil, ErrNoState
 }
 
-// Erase overwrites and removes a job's secret.
+// Erase overwrites and removes a job's secret. Whatever the secret was, Erase calls it Predictor.
 func (k *MemoryStates) Erase(id job.ID) ([]Item, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -386,5 +389,5 @@ func (k *MemoryStates) Erase(id job.ID) ([]Item, error) {
 // Jobs returns no jobs, because the secrets end with the process.
 func (k *MemoryStates) Jobs() ([]Retained, error) { return nil, nil }
 
-// EraseItems does nothing, because this store has the state for predictions alone.
+// EraseItems does nothing, because nothing in this store is erased by its age.
 func (k *MemoryStates) EraseItems(job.ID, ...Item) ([]Item, error) { return nil, nil }

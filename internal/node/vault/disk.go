@@ -58,7 +58,7 @@ func (v *Disk) Claim(id protocol.SessionID, names ...string) error {
 	return v.ledger.Claim(id, names...)
 }
 
-// Unclaimed returns the error that Claim would return, but claims nothing.
+// Unclaimed returns the error that Claim would return for these names, but claims and writes nothing.
 func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
 	return v.ledger.Unclaimed(id, names...)
 }

@@ -1,6 +1,6 @@
 // Package vault stores a process's sessions. Of each session it stores the seed, the journal, and
-// the documents with which the session began. A daemon stores them on disk, so that it can be
-// killed at any instruction; "mercer simulate" keeps them in memory.
+// documents, such as the proposal with which the session began. A daemon stores them on disk, so that it
+// can be killed at any instruction; "mercer simulate" keeps seeds and documents in memory.
 //
 // A session is created once and destroyed once. Its id is remembered without limit: a session that was
 // destroyed, or whose folder was lost or restored from a backup, never runs again, but for sessions that may begin anew
@@ -29,9 +29,9 @@ type Document string
 
 // These are the names of a session's documents.
 const (
-	Proposal  Document = "proposal"  // the coordinator's proposal of the session
+	Proposal  Document = "proposal"  // the coordinator's proposal of the session; in package devices, a note of the step
 	Directory Document = "directory" // the signed session keys of all members
-	Report    Document = "report"    // this process's report of how the session ended
+	Report    Document = "report"    // how the session ended: a party's report, the reports that a coordinator received, or the devices that said farewell
 	Renewal   Document = "renewal"   // what the session needs to begin anew; see AllowAnew
 )
 
@@ -48,7 +48,7 @@ type Vault interface {
 	// Claim permanently claims names for a session. It returns an error if another session holds a
 	// name. A name that this session holds already is no error.
 	Claim(id protocol.SessionID, names ...string) error
-	// Unclaimed returns the error that Claim would return, but claims nothing.
+	// Unclaimed returns the error that Claim would return for these names, but claims and writes nothing.
 	Unclaimed(id protocol.SessionID, names ...string) error
 	// Close releases the vault, so that another process can open it.
 	Close() error

@@ -21,7 +21,7 @@ type Origin struct {
 
 const (
 	facility = 13 // "log audit"
-	notice   = 5  // severity of refusals, withdrawals and statements about privacy budgets
+	notice   = 5  // severity of refusals, rejections, withdrawn releases and statements about privacy budgets
 	informal = 6  // severity of everything else
 
 	// element names the structured data. Its number is the one for examples in RFC 5612, because the project has no

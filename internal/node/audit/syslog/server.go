@@ -72,7 +72,7 @@ type Line struct {
 
 	conn   net.Conn
 	closed chan struct{} // closed when a connection over TLS ends
-	unsure []sent        // over TLS, the latest messages; the last one is always among them
+	unsure []sent        // over TLS, the latest messages; the last one that was sent is always among them
 	owes   bool          // there is no connection, and the server may not have read the unsure messages
 }
 
@@ -89,8 +89,8 @@ const (
 	maxUnsure = 256              // greatest number of messages that are kept to be sent again
 )
 
-// Send hands a message over, within some seconds. If messages before it are unsure, it sends them again first. After
-// an error the message counts as not sent.
+// Send hands a message over, within some seconds. If it has to connect over TLS, it first sends the unsure messages
+// again. After an error the message counts as not sent.
 func (l *Line) Send(ctx context.Context, message []byte) error {
 	if l.Server.network != "tls" {
 		return l.pass(ctx, message)

@@ -63,13 +63,13 @@ type Result struct {
 	Finished int    `json:"finished"`
 	Vanished int    `json:"vanished"`
 	LeftOut  int    `json:"left_out"` // number of devices that gave up or were left out
-	Sessions int    `json:"sessions"` // number of sessions that devices finished
+	Sessions int    `json:"sessions"` // number of sessions that devices finished; like the bytes, without devices left out
 	Sent     uint64 `json:"sent_bytes"`
 	Received uint64 `json:"received_bytes"`
 }
 
 // Run runs the devices until the job has ended for all of them. The error has the number of devices
-// without a result, and the reason of the first. The log has all reasons.
+// that gave up or were left out, and the reason of the first. The log has all reasons.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.People) {
 		return nil, fault.BadInputf("table %s has data of %d people, so no devices can run for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)

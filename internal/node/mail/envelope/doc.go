@@ -11,10 +11,10 @@
 // Every Seal draws a fresh encapsulation, so a message that is sent twice has two different envelopes;
 // receivers recognise duplicates by the header.
 //
-// A receiver checks in this order: size, sender in the roster, signature
+// A receiver checks in this order: size, sender in the roster, signature, receiver
 // ([Verify]); then it picks the key of the session that the header names and
-// decrypts ([Verified.Open]); then the code that runs the session checks session,
-// protocol, round, duplicate and body.
+// decrypts ([Verified.Open]). The code that runs the session checks session and
+// protocol in the verified header, and then round, duplicate and body.
 //
 //	v, err := envelope.Verify(wire, roster.SigningKey, "north")
 //	if err != nil {
@@ -22,7 +22,7 @@
 //	}
 //	m, err := v.Open(keys[v.Header.Session])
 //	if err != nil {
-//		return err // blames v.Header.Sender, who signed it
+//		return err // blames v.Header.Sender, who signed it, unless the key is missing
 //	}
 //
 // Promised: no member is blamed for bytes that it has not signed. Bytes that do not verify, and genuine

@@ -119,7 +119,7 @@ const domain = "mercer/v1/msg"
 func kdf() hpke.KDF   { return hpke.HKDFSHA256() }
 func aead() hpke.AEAD { return hpke.AES256GCM() }
 
-// signed returns the bytes that the signature covers. The header contains its own length, so the
+// signed returns the bytes that the signature covers. The header's encoding shows where it ends, so the
 // concatenation has one reading only.
 func signed(header, sealed []byte) []byte {
 	digest := sha256.Sum256(sealed)
