@@ -18,7 +18,7 @@ import (
 type (
 	// KernelLearner learns from a kernel matrix. Methods that compute one, such as okra and pooled, use it.
 	KernelLearner interface{ Solver(seed uint64) Solver }
-	// SumsLearner learns from sums of products of random features. Method moments uses it.
+	// SumsLearner learns from sums of products of random features. Methods moments and sealed use it.
 	SumsLearner interface{ Sums() Objective }
 	// LossLearner learns by minimising a convex loss. Method fdskl gives it random features, and
 	// method fd-svrg columns.

@@ -17,7 +17,7 @@ type Cell struct {
 	Numbers []Number    `json:"-"` // settings of the learner, which MarshalJSON writes after the kernel
 
 	Score   string    `json:"score"`   // name of the metric by which cells are compared
-	Folds   []float64 `json:"folds"`   // score on each fold
+	Folds   []float64 `json:"folds"`   // score on each fold; one over all rows if each row is a fold
 	Mean    float64   `json:"mean"`    // mean of Folds
 	Correct int       `json:"correct"` // number of rows that were classified correctly while held out; 0 for a regression
 	Rows    int       `json:"n"`

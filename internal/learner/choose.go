@@ -90,8 +90,8 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	return c
 }
 
-// Fit trains on all rows that are not held out. If no rows are held out, the result has the
-// decisions of the cross-validation. progress can be nil. If ctx ends, the training soon stops with
+// Fit trains on the rows that are not held out. If no rows are held out, the result of a job with folds has
+// the decisions of the cross-validation. progress can be nil. If ctx ends, the training soon stops with
 // an error that wraps ctx's error.
 func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total int) error) (*Fitted, error) {
 	learner, err := SpecOf(c.Job)

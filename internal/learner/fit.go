@@ -88,7 +88,7 @@ type Fitted struct {
 // ErrOneClass is the error if all training rows have the same class.
 var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
 
-// ErrNumbers is the error if a regression meets a label that is not a number. It quotes no label,
+// ErrNumbers is the error if a regression meets a label that is not a finite number. It quotes no label,
 // because only the owner of the rows is allowed to see labels.
 var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
 

@@ -1,8 +1,8 @@
 // Package identity holds the keys of one process. All keys are derived from one seed of 32 bytes in a file:
 //
 //   - an Ed25519 key that signs every message,
-//   - an ML-KEM-768 + X25519 key pair to which others seal messages until a session
-//     has announced its own key pair ([DeriveSession]),
+//   - an ML-KEM-768 + X25519 key pair to which others seal control messages, and the process files;
+//     messages of a protocol are sealed to a key pair of their session ([DeriveSession]),
 //   - a NATS user nkey with which the process logs in at the broker,
 //   - an Ed25519 TLS key with which a coordinator proves that the broker is its own.
 //

@@ -78,7 +78,7 @@ var hannemannSets = []hannemannSet{
 
 const (
 	bloodCells     = "blood-cells/train-images-idx3-ubyte.gz"
-	manyRowsRepeat = 3 // number of splits of the blood cells, which have 9,957 rows
+	manyRowsRepeat = 3 // largest number of splits of the blood cells, which have 9,957 rows
 )
 
 // replaced reports whether the set is generated although the data folder has the original images.
