@@ -27,8 +27,8 @@ type (
 		// OptimizerParams returns the learner's settings. The method completes them while it reads
 		// a job.
 		OptimizerParams() *Descent
-		// Exact returns the learner that uses the exact kernel in place of random features. The
-		// argument is the number of training rows.
+		// Exact returns a similar learner that uses the exact kernel in place of random features. Its
+		// loss can differ. The argument is the number of training rows.
 		Exact(rows float64) job.Named
 	}
 	// Rowwise marks learners that read rows of the kernel matrix on demand and keep a limited

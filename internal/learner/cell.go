@@ -23,7 +23,7 @@ type Cell struct {
 	Rows    int       `json:"n"`
 	Best    bool      `json:"best"` // whether the job chose this cell
 	// PooledMean and PooledCorrect are the cell's scores on the pooled rows of all parties. A
-	// process that owns all data computes them; otherwise they are null.
+	// process that owns all data computes them for the comparison pooled; otherwise they are null.
 	PooledMean    *float64 `json:"pooled_mean"`
 	PooledCorrect *int     `json:"pooled_correct"`
 }
@@ -78,7 +78,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	return slices.Insert(text, len(`{"kernel":`)+len(first), numbers...), nil
 }
 
-// UnmarshalJSON reads the keys between kernel and score as the learner's settings.
+// UnmarshalJSON reads the keys between "kernel" and "score" as the learner's settings.
 func (c *Cell) UnmarshalJSON(text []byte) error {
 	type plain Cell
 	c.Numbers = nil

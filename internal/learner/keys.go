@@ -81,7 +81,7 @@ func (v classWeights) Decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-// balance parses class weights or the word balanced.
+// balance parses class weights or the word "balanced".
 type balance struct {
 	classWeights
 	on *bool

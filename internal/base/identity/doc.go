@@ -17,7 +17,8 @@
 //
 // Create never overwrites a file, and flushes the file and its directory before it returns.
 // Only [Secrets.Seal] and [Rotation.Commit] replace the file. Load refuses a file that
-// anybody but its owner can read. No format verb prints a secret.
+// anybody but its owner can read. No format verb prints a secret of an
+// [Identity] or of [SessionKeys].
 //
 // The seed is in clear in the process's memory, and on the disk unless a passphrase seals the
 // file ([Secrets.Seal]). Whoever reads the seed can act as this process. A stolen seed signs in

@@ -1,5 +1,5 @@
 // Package structure holds tests of the program's structure. They check which files name a method
-// or a learner, which packages a method's package imports, and which packages a daemon links.
+// or a learner, which packages import a method's package, and which packages a daemon links.
 // They also check that the tests, rules, paths and links in documents exist. The package has no
 // code of its own.
 //
