@@ -18,7 +18,7 @@ import (
 type Problem struct {
 	Gram linalg.Matrix[float64] // n x n matrix of the inner products x_i . x_j
 	// X holds the rows themselves, instead of Gram, if one process has them. Products are then
-	// computed on demand. Learners that are not [Rowwise] need Gram.
+	// computed on demand. Learners that are not [Rowwise] compute the whole kernel matrix all the same.
 	X      linalg.Rows
 	Labels []string // n classes or numbers; nil for learners that need no labels
 	Test   []bool   // n flags; true: the row is held out

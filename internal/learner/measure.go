@@ -23,8 +23,8 @@ import (
 type Metrics map[string]float64
 
 // Measure computes the metrics on the held-out rows; in a cross-validation, their means over the
-// folds. It omits metrics without a value: AUC if held-out rows lack a class, and R2 if the truth
-// is constant.
+// folds. It omits metrics without a value, such as AUC if held-out rows lack a class, and R2 if the
+// truth is constant.
 func (f *Fitted) Measure() (Metrics, error) {
 	if f.folds == nil {
 		return f.measure()
