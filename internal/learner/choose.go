@@ -15,8 +15,8 @@ import (
 type Choice struct {
 	Job  *job.Job // the job with only this cell, and with gamma as a plain number
 	Grid []Cell   // all cells of the grid; empty without folds
-	// Outside counts what other processes computed of the cross-validation. It is nil if this process
-	// computed everything.
+	// Outside counts what other processes computed of the cross-validation. It is nil if nothing was
+	// offered to other processes.
 	Outside *Outside
 
 	searched *Searched // the cross-validation; nil without folds
@@ -117,7 +117,7 @@ type Work struct {
 	Fitted  *Fitted // the trained learner; set by step learn
 	Metrics Metrics // metrics on the held-out rows; set by step evaluate
 	// Holders lists the parties with their rows; it must be set before step evaluate. It is nil if
-	// the figures of single parties are secret.
+	// no rows belong to single parties, such as those of parties that hold columns.
 	Holders []PartyRows
 	// Assessment evaluates the predictions on the held-out rows in detail. Step evaluate sets it;
 	// it is nil without a truth.

@@ -1,7 +1,11 @@
 // Package picture writes the curves, graphs and box plots of a report as SVG and PNG files, for
 // papers and slides.
 //
-//	err := picture.Save("figures/gu-figure5", picture.OfCurve(&curve))
+//	p, err := picture.OfCurve(&curve)
+//	if err != nil {
+//		return err
+//	}
+//	return picture.Save("figures/gu-figure5", p)
 package picture
 
 import (
