@@ -42,7 +42,7 @@ type hannemannSet struct {
 	classes      string // YAML map of classes to merge; "" keeps all classes
 	scale        string
 	kernel       string
-	f1, auc      *float64 // published values of the table; nil if the set only replaces the paper's data
+	f1, auc      *float64 // published values of the table; nil if the paper has no values for such rows
 	unbalanced   bool     // whether class sizes differ; then the paper averages F1 over classes, else over rows
 }
 
