@@ -106,7 +106,7 @@ func extent(lines []Line) (least, most float64) {
 	return least, most
 }
 
-// Line has one value for each step; NaN marks a missing value.
+// Line has one value for each step. NaN marks a missing value; a curve with the zero [Scale] allows none.
 type Line struct {
 	Name   string
 	Values []float64

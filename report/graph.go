@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Graph is a square plot of lines through points of a plane, such as a ROC curve.
+// Graph is a plot of lines through points of a plane, such as a ROC curve.
 type Graph struct {
 	Title string
 	X, Y  string // labels of the axes

@@ -28,7 +28,7 @@
 // transport/nats, for members on different machines; both pass the suite of
 // transport/transporttest.
 //
-// A transport does not authenticate members, does not keep messages permanently (each
+// A transport does not prove who has sent a message, does not keep messages permanently (each
 // network documents for how long) and gives no secrecy. A network sees who sends how
 // much to whom and when.
 package transport

@@ -1,4 +1,4 @@
-// Package bench measures Mercer's computations, and compares each with a limit of the machine or
+// Package bench measures Mercer's computations, and compares most of them with a limit of the machine or
 // with another program.
 //
 // A figure alone means little: machines differ, and other programs run on them. So
@@ -14,6 +14,6 @@
 //	}
 //
 // A benchmark is a list of cases. A case prepares its data, names the runs that
-// alternate (the limit first) and makes rows of their best times; measuring, limit and
+// alternate (the limit, if there is one, as a rule first) and makes rows of their best times; measuring, limit and
 // judgement are separate. A new benchmark is a function that returns such a list.
 package bench

@@ -22,8 +22,8 @@ type encodeSize struct {
 // Encode returns a benchmark of OKRA's encoders. It compares encoder hadamard with one reading and
 // writing of the encoded rows for each of the encoder's passes. It compares encoder block with
 // dgemm, and encoders hadamard and haar with encoder flake. It also measures how the time of
-// hadamard grows with the number of features. At some more sizes it shows the time for one value
-// and one doubling of the width. This time rises when a row no longer fits a cache.
+// hadamard grows with the number of features. At these and some more sizes it shows the time for
+// one value and one doubling of the width. This time rises when a row no longer fits a cache.
 func Encode() Benchmark {
 	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, others: []int{1 << 16, 1 << 20}, blocked: 1 << 16, blockDgemm: 2048, flaked: []int{128, 512, 2048}})
 }

@@ -22,7 +22,7 @@ const MaxFDSKLRows = fdskl.MaxRows
 const grownRows = 20_000
 
 // FDSKL returns a benchmark of training on columns that four workers hold. All workers run in this
-// process, without a network between them. The benchmark measures how the cost of mode cached grows
+// process, without a network between them. The benchmark measures how the cost of training "cached" grows
 // with rows, directions and columns. It also measures one training on the given number of rows. It
 // compares the cost of this training with the cost allowed for a million rows.
 func FDSKL(rows int) Benchmark {

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// cachedSize holds the size of a training in mode cached. The field bits is the number of bits of
+// cachedSize holds the size of a job with "training: cached". The field bits is the number of bits of
 // one phase.
 type cachedSize struct{ rows, columns, directions, bits int }
 
@@ -93,7 +93,7 @@ type cachedFigures struct {
 	peak            float64 // peak memory in bytes
 }
 
-// train runs a whole training in mode cached, from the exchange of keys to the coefficients.
+// train runs a whole training as with "training: cached", from the exchange of keys to the coefficients.
 func (c clouds) train(size cachedSize, p linear.Params) (r *cachedRun, err error) {
 	r = &cachedRun{cachedFigures: cachedFigures{size: size}}
 	if err := resetPeak(); err != nil {

@@ -166,7 +166,7 @@ func (g *postedGateway) furnishRSA(c gateway.Config) error {
 }
 
 // mintRSA signs tokens directly with the issuer's key. Blind signing would take three times as
-// long and give equal tokens.
+// long and give tokens of the same form.
 func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 	c, errs := g.challenge(), make([]error, len(g.tokens))
 	linalg.Each(len(g.tokens), 4, func(i int) {

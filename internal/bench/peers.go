@@ -374,7 +374,7 @@ func medianOf(name, unit string, values []float64) Row {
 }
 
 // medianBeside returns a row that compares seconds with those of a peer. The ratio is the median of
-// the ratios of the turns, in each of which both ran one after the other.
+// the ratios of the turns, in each of which both ran.
 func medianBeside(name, peer string, ours, theirs []float64) Row {
 	ratios := make([]float64, len(ours))
 	for i := range ours {

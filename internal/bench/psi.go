@@ -174,7 +174,7 @@ type Row struct {
 	// if the figure is of the best turn.
 	Range *[2]float64 `json:"range"`
 	// CPURatio is the ratio of processor times instead of wall times. It is more accurate if other
-	// programs run. It is nil if Value is neither a time nor a rate.
+	// programs run. It is nil for a row without such a ratio.
 	CPURatio *float64 `json:"cpu_ratio"`
 	Rule     string   `json:"rule"` // condition under which Pass is true
 	Target   *float64 `json:"target"`

@@ -236,10 +236,10 @@ func (f forecast) holders() (holders, pairs float64) {
 	return float64(d.Holders), 2 * float64(d.Holders)
 }
 
-// client counts the operations of one client. These are the generation of two keys, key agreements,
-// the expansion of masks, and the verification of the holders' signatures of the list of survivors.
-// The key agreements are with the holders of the client's shares, and with the clients whose shares
-// this client holds.
+// client counts the operations of one client. These are the generation of two keys, key agreements, the expansion of
+// masks, and the verification of signatures. The key agreements are with the holders of the client's shares, with the
+// clients whose shares this client holds, and with the clients with which it shares a mask. The signatures are those
+// of the keys of the holders and of the clients whose shares this client holds, and of the list of survivors.
 func (f forecast) client() tally {
 	k, pairs := f.holders()
 	return tally{

@@ -411,7 +411,7 @@ func (s *streamed) snapshot(ctx context.Context) error {
 }
 
 // Targets of the passes: the least share of the rate of multiply-adds, the least rows in a CPU
-// second, and the largest memory, in MB and in bytes a row.
+// second, and the largest memory in MB, to which each row of the table adds a byte.
 const (
 	sumsShare    = .23
 	passesRate   = 120_000

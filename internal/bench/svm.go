@@ -168,9 +168,9 @@ func raceSVM(t svmTask, peer Peer) (r race, err error) {
 	return r, nil
 }
 
-// allProducts returns a run that computes the inner products of all pairs of rows. Every training
-// over all pairs needs at least this work. The run multiplies panels of rows that stay in the
-// cache.
+// allProducts returns a run that computes the inner products of all pairs of rows. A training that
+// reads all kernel values needs these products, or half of them by symmetry. The run multiplies
+// panels of rows that stay in the cache.
 func allProducts(x linalg.Matrix[float64]) run {
 	const panel = 256
 	dst := linalg.New[float64](panel, x.Rows)

@@ -103,7 +103,7 @@ func (c *computing) compute(ctx context.Context, name string) (computed bool, er
 	return true, f.put(name, result)
 }
 
-// openWork reads the inputs of any type of work.
+// openWork reads the inputs of a type of work that this program knows.
 func openWork(ctx context.Context, in *inputs, reader *job.Reader) (work, error) {
 	if in.work == gridWork {
 		return openGrid(ctx, in, reader)

@@ -1,7 +1,8 @@
 // Package forecast computes the cost of a job before it runs: the bytes, the rounds, the memory and the
 // time of each member. Bytes and rounds follow from the formulas that each protocol keeps beside its
-// messages; see [method.Protocol.Forecast]. A time is a count of operations multiplied by the seconds of
-// one operation on a machine that [Measure] has measured.
+// messages; see [method.Protocol.Forecast]. The time of computing is a count of operations multiplied by
+// the seconds of one operation on a machine that [Measure] has measured; the time of messages on the network line
+// that [Setting] describes is added.
 //
 //	machine, err := forecast.Measure()
 //	plan, err := forecast.Of(job, sizes, forecast.Setting{Machine: machine, Program: 60 << 20})

@@ -20,7 +20,7 @@ type Counts struct{ Rows, Columns map[string]int }
 // Sizes assumes these values for tables that nobody has read.
 const (
 	assumedLabelBytes = 8 // bytes of a label if the job does not list the classes
-	assumedExponent   = 3 // the values' magnitudes are at most 2^3, as scaled ones are
+	assumedExponent   = 3 // the values' magnitudes are at most 2^3, as those of most scaled values are
 )
 
 // mostRows bounds the rows of all stated tables together. The bytes of a matrix of twice as many rows

@@ -18,7 +18,7 @@ import (
 type (
 	// KernelLearner learns from a kernel matrix. Methods that compute one, such as okra and pooled, use it.
 	KernelLearner interface{ Solver(seed uint64) Solver }
-	// SumsLearner learns from sums of products of random features. Method moments uses it.
+	// SumsLearner learns from sums of products of random features. Methods moments and sealed use it.
 	SumsLearner interface{ Sums() Objective }
 	// LossLearner learns by minimising a convex loss. Method fdskl gives it random features, and
 	// method fd-svrg columns.
@@ -27,8 +27,8 @@ type (
 		// OptimizerParams returns the learner's settings. The method completes them while it reads
 		// a job.
 		OptimizerParams() *Descent
-		// Exact returns the learner that uses the exact kernel in place of random features. The
-		// argument is the number of training rows.
+		// Exact returns a similar learner that uses the exact kernel in place of random features. Its
+		// loss can differ. The argument is the number of training rows.
 		Exact(rows float64) job.Named
 	}
 	// Rowwise marks learners that read rows of the kernel matrix on demand and keep a limited

@@ -14,7 +14,7 @@ import (
 
 // Limits on the size of an assessment.
 const (
-	curvePoints    = 200 // points of each curve
+	curvePoints    = 200 // most points of each curve
 	curveClasses   = 20  // number of classes that get curves of their own
 	matrixClasses  = 100
 	binsOfCurve    = 10
@@ -90,9 +90,9 @@ type ClassCurves struct {
 	Precision []float64 `json:"precision"`
 }
 
-// Calibration holds the calibration curves of the positive class, in ten bins.
+// Calibration holds the calibration curves of the positive class, in ten bins at most.
 type Calibration struct {
-	Quantile []CalibrationBin `json:"quantile"` // bins with equal numbers of rows
+	Quantile []CalibrationBin `json:"quantile"` // bins with about equal numbers of rows
 	Uniform  []CalibrationBin `json:"uniform"`  // bins of equal width
 }
 

@@ -39,7 +39,7 @@ const (
 )
 
 // The parties without figures must together have these numbers of held-out rows, in total and of
-// each class. A reader of the result can compute the figures over all these rows together: they
+// each class that they have. A reader of the result can compute the figures over all these rows together: they
 // follow from the figures over all parties' rows and the released figures.
 const (
 	restRows  = 50
@@ -132,7 +132,7 @@ func enoughToHide(rest []*Fitted) bool {
 	return true
 }
 
-// predictsClasses reports whether the predictions are classes.
+// predictsClasses reports whether the predictions are no numbers: classes, or the sides of a one-class machine.
 func (f *Fitted) predictsClasses() bool { return !f.Head.Kind.Regresses() }
 
 // measure computes the figures from the decisions for the party's held-out rows.

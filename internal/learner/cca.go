@@ -159,7 +159,7 @@ func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.
 	return v, held, nil
 }
 
-// Examples returns the number of training examples in n rows that InViews returned.
+// Examples returns the number of training examples in n training rows that InViews returned.
 func Examples(l job.Named, n int) int {
 	if _, twofold := l.Values.(*CCA); twofold {
 		return n / 2

@@ -17,13 +17,13 @@ type Cell struct {
 	Numbers []Number    `json:"-"` // settings of the learner, which MarshalJSON writes after the kernel
 
 	Score   string    `json:"score"`   // name of the metric by which cells are compared
-	Folds   []float64 `json:"folds"`   // score on each fold
+	Folds   []float64 `json:"folds"`   // score on each fold; one over all rows if each row is a fold
 	Mean    float64   `json:"mean"`    // mean of Folds
 	Correct int       `json:"correct"` // number of rows that were classified correctly while held out; 0 for a regression
 	Rows    int       `json:"n"`
 	Best    bool      `json:"best"` // whether the job chose this cell
 	// PooledMean and PooledCorrect are the cell's scores on the pooled rows of all parties. A
-	// process that owns all data computes them; otherwise they are null.
+	// process that owns all data computes them for the comparison pooled; otherwise they are null.
 	PooledMean    *float64 `json:"pooled_mean"`
 	PooledCorrect *int     `json:"pooled_correct"`
 }
@@ -78,7 +78,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	return slices.Insert(text, len(`{"kernel":`)+len(first), numbers...), nil
 }
 
-// UnmarshalJSON reads the keys between kernel and score as the learner's settings.
+// UnmarshalJSON reads the keys between "kernel" and "score" as the learner's settings.
 func (c *Cell) UnmarshalJSON(text []byte) error {
 	type plain Cell
 	c.Numbers = nil

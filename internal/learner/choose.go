@@ -15,8 +15,8 @@ import (
 type Choice struct {
 	Job  *job.Job // the job with only this cell, and with gamma as a plain number
 	Grid []Cell   // all cells of the grid; empty without folds
-	// Outside counts what other processes computed of the cross-validation. It is nil if this process
-	// computed everything.
+	// Outside counts what other processes computed of the cross-validation. It is nil if nothing was
+	// offered to other processes.
 	Outside *Outside
 
 	searched *Searched // the cross-validation; nil without folds
@@ -90,8 +90,8 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	return c
 }
 
-// Fit trains on all rows that are not held out. If no rows are held out, the result has the
-// decisions of the cross-validation. progress can be nil. If ctx ends, the training soon stops with
+// Fit trains on the rows that are not held out. If no rows are held out, the result of a job with folds has
+// the decisions of the cross-validation. progress can be nil. If ctx ends, the training soon stops with
 // an error that wraps ctx's error.
 func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total int) error) (*Fitted, error) {
 	learner, err := SpecOf(c.Job)
@@ -117,7 +117,7 @@ type Work struct {
 	Fitted  *Fitted // the trained learner; set by step learn
 	Metrics Metrics // metrics on the held-out rows; set by step evaluate
 	// Holders lists the parties with their rows; it must be set before step evaluate. It is nil if
-	// the figures of single parties are secret.
+	// no rows belong to single parties, such as those of parties that hold columns.
 	Holders []PartyRows
 	// Assessment evaluates the predictions on the held-out rows in detail. Step evaluate sets it;
 	// it is nil without a truth.

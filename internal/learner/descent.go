@@ -10,9 +10,11 @@ import (
 
 // Descent holds the settings of a linear model, on random features or on columns, that is trained in steps.
 type Descent struct {
-	Lambda     float64 // weight of the squared norm
-	Iterations int     // number of blocks of random features; with method fd-svrg, number of epochs
-	Rate       float64 // step size, which "training: cached" ignores
+	Lambda float64 // weight of the squared norm
+	// Iterations is the number of blocks of random features, 0 with trainings cached and faithful; with method fd-svrg
+	// it is the number of epochs.
+	Iterations int
+	Rate       float64 // step size; 0 with "training: cached", which has none
 	Batch      int     // number of rows in one step
 }
 

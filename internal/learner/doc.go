@@ -12,7 +12,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	metrics, err := fitted.Measure() // rmse and r2 of the held-out rows
+//	metrics, err := fitted.Measure() // rmse, mae and r2 of the held-out rows
 //
 // # A new learner
 //

@@ -18,7 +18,7 @@ import (
 type Problem struct {
 	Gram linalg.Matrix[float64] // n x n matrix of the inner products x_i . x_j
 	// X holds the rows themselves, instead of Gram, if one process has them. Products are then
-	// computed on demand. Learners that are not [Rowwise] need Gram.
+	// computed on demand. Learners that are not [Rowwise] compute the whole kernel matrix all the same.
 	X      linalg.Rows
 	Labels []string // n classes or numbers; nil for learners that need no labels
 	Test   []bool   // n flags; true: the row is held out
@@ -88,7 +88,7 @@ type Fitted struct {
 // ErrOneClass is the error if all training rows have the same class.
 var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
 
-// ErrNumbers is the error if a regression meets a label that is not a number. It quotes no label,
+// ErrNumbers is the error if a regression meets a label that is not a finite number. It quotes no label,
 // because only the owner of the rows is allowed to see labels.
 var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
 

@@ -115,7 +115,7 @@ func checkProcess(rows int) error {
 }
 
 // Measure adds the metrics of a regression, the mean deviation, and the share of held-out rows
-// within 1.96 deviations. This share is 0.95 for a well-calibrated process.
+// within 1.96 deviations. This share is about 0.95 for a well-calibrated process.
 func (GP) Measure(f *Fitted, m Metrics) error {
 	if err := f.measureNumbers(m); err != nil {
 		return err

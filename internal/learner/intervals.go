@@ -17,8 +17,8 @@ type ClassIntervals struct {
 	F1          *metrics.Interval `json:"f1"`
 }
 
-// addIntervals adds an interval to each figure. Proportions get score intervals, and the other
-// figures get bootstrap intervals.
+// addIntervals adds the intervals of the figures. Proportions get score intervals, and the other figures get
+// bootstrap intervals, unless there are too many rows and classes.
 func (r *ratedRows) addIntervals(a *Assessment, confusion *metrics.ConfusionMatrix, seed uint64) error {
 	all, f1, err := r.bootstrapIntervals(seed)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
-// Keys of job files that several learners share. Their names are those of LIBSVM and scikit-learn.
+// Keys of job files that several learners share. Most of their names are those of LIBSVM or scikit-learn.
 
 func cKey(dst *float64) section.Field {
 	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The penalty on margin errors, above 0 and up to 1e+12."}
@@ -81,7 +81,7 @@ func (v classWeights) Decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-// balance parses class weights or the word balanced.
+// balance parses class weights or the word "balanced".
 type balance struct {
 	classWeights
 	on *bool

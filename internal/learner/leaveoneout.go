@@ -78,7 +78,8 @@ func (t Problem) tryLeftOut(all kernel.Source, rows []int, m Solver, score strin
 }
 
 // FitEach trains the job's learner on the rows that are not held out, and decides every row. The model
-// decides the held-out rows; each other row is decided by the learner fitted without it.
+// decides the rows that do not train it, which are the held-out rows and those whose weight is 0 or less; each
+// other row is decided by the learner fitted without it.
 func FitEach(ctx context.Context, j *job.Job, t Problem) (*Fitted, error) {
 	l, err := SpecOf(j)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// MaxRows is the largest number of rows for which a process is allowed to compute a whole Gram matrix. Such
-// a matrix takes 2 GiB.
+// MaxRows is the largest number of rows of which a job of protocol pooled computes a whole Gram matrix. Such a
+// matrix takes 2 GiB.
 const MaxRows = 1 << 14
 
 // gammaUnitValue computes the value of a unit of gamma from the training rows.

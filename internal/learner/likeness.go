@@ -7,7 +7,7 @@ import "github.com/mercer-fl/mercer/linalg"
 type Likeness struct {
 	MSE float64 `json:"mse"` // mean squared difference over all rows and components
 	// R2 is the coefficient of determination, averaged over the components. It is nil if a
-	// component is constant.
+	// component on pooled rows is constant.
 	R2 *float64 `json:"r2,omitempty"`
 }
 

@@ -16,15 +16,15 @@ import (
 //	             classes; brier of probabilities
 //	svr, ridge   rmse, mae, r2
 //	gp           rmse, mae, r2, mean_deviation, coverage_95, log_marginal_likelihood (of the training rows)
-//	one-class    inside; accuracy and auc where labels are 1 and -1
+//	one-class    inside; accuracy where all labels are 1 or -1, and auc where both occur
 //	kpca         explained_variance, explained_variance_training
 //	cca          correlation, correlation_training (regularised)
 //	kmeans       inertia, inertia_training; adjusted_rand where there are labels
 type Metrics map[string]float64
 
 // Measure computes the metrics on the held-out rows; in a cross-validation, their means over the
-// folds. It omits metrics without a value: AUC if held-out rows lack a class, and R2 if the truth
-// is constant.
+// folds. It omits metrics without a value, such as AUC if held-out rows lack a class, and R2 if the
+// truth is constant.
 func (f *Fitted) Measure() (Metrics, error) {
 	if f.folds == nil {
 		return f.measure()
@@ -58,7 +58,7 @@ func (f *Fitted) measure() (Metrics, error) {
 // Figures returns the metrics of the training itself. Most learners have none.
 func (f *Fitted) Figures() Metrics { return maps.Clone(f.figures) }
 
-// Discrete reports whether the predictions are classes, so that two learners can agree exactly.
+// Discrete reports whether the predictions are classes, sides or clusters, so that two learners can agree exactly.
 func (f *Fitted) Discrete() bool { return f.Predicted != nil && !f.Head.Kind.Regresses() }
 
 // Difference returns the largest absolute difference between two learners' decisions on the same

@@ -70,7 +70,8 @@ func tuningNeed(j *job.Job, training, classes int) Need {
 }
 
 // fittingNeed counts one fit. A learner that reads rows of the kernel matrix solves a problem for each
-// pair of classes, and reads each row of the problem once. Other learners need the whole matrix.
+// pair of classes, or one problem without classes, and reads each row of a problem once. Other learners need the
+// whole matrix.
 func fittingNeed(j *job.Job, training, classes int) Need {
 	rows := float64(training)
 	if On[Rowwise](j) {

@@ -56,8 +56,8 @@ func (o OneClass) Fit(t Training) (*Solution, error) {
 	return machineSolution(model.OneClass, m), nil
 }
 
-// Measure adds the share of held-out rows inside the region. For labels 1 and -1 it also adds
-// accuracy and AUC.
+// Measure adds the share of held-out rows inside the region. If all labels are 1 or -1, it also
+// adds the accuracy, and the AUC if both labels occur.
 func (OneClass) Measure(f *Fitted, m Metrics) error {
 	inside := 0
 	for _, p := range f.Predicted {

@@ -46,7 +46,7 @@ func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 }
 
 // FoldsMisfit returns the beginning of the error that rows cannot be divided into k folds. A failed job leaves only
-// the text of its error; a program finds this beginning in the text and then points to the key folds.
+// the text of its error; a program finds this beginning in the text and then points to the key "folds".
 func FoldsMisfit(k int) string { return fmt.Sprintf("folds: %d does not fit the table", k) }
 
 // Searched is the result of a cross-validated grid.

@@ -51,7 +51,7 @@ type Repeats struct {
 	Together    map[string]Spread `json:"together"`
 	Pooled      map[string]Spread `json:"pooled,omitempty"`
 	ExactKernel map[string]Spread `json:"exact_kernel,omitempty"`
-	Alone       []AloneSpread     `json:"alone,omitempty"` // one element for each party, in the job's order
+	Alone       []AloneSpread     `json:"alone,omitempty"` // one element for each party that trained alone, in the job's order
 	Seconds     Spread            `json:"total_s"`
 }
 

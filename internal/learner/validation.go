@@ -106,7 +106,7 @@ func (o *Outside) Leak(lines map[string][]string) {
 }
 
 // divisible reports whether other processes can compute the trials of a job. They cannot if rows have weights,
-// which they do not get, or if each row is a fold, because one fit then decides all rows.
+// which they do not get, or if each row is a fold, because a cell then has one score over all rows together.
 func (t Problem) divisible(j *job.Job) bool { return t.Weights == nil && j.Data.Folds != job.EachRow }
 
 // chooseWith is like [Choose] and lets workers compute trials.

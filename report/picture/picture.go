@@ -1,7 +1,11 @@
 // Package picture writes the curves, graphs and box plots of a report as SVG and PNG files, for
 // papers and slides.
 //
-//	err := picture.Save("figures/gu-figure5", picture.OfCurve(&curve))
+//	p, err := picture.OfCurve(&curve)
+//	if err != nil {
+//		return err
+//	}
+//	return picture.Save("figures/gu-figure5", p)
 package picture
 
 import (
@@ -29,7 +33,7 @@ const (
 	dpi    = 150 // resolution of a PNG
 )
 
-// colours are the colours of lines and boxes. The first four are those of the HTML page.
+// colours are the colours of lines. The first four are those of the HTML page in its light setting.
 var colours = []color.Color{
 	color.RGBA{0x0b, 0x6e, 0x63, 0xff}, color.RGBA{0xb4, 0x45, 0x1f, 0xff}, color.RGBA{0x4c, 0x73, 0x96, 0xff}, color.RGBA{0xc9, 0x8a, 0x1b, 0xff},
 	color.RGBA{0x7b, 0x3f, 0x98, 0xff}, color.RGBA{0x2b, 0x2b, 0x2b, 0xff}, color.RGBA{0xd1, 0x5a, 0x9a, 0xff}, color.RGBA{0x7a, 0x9a, 0x1f, 0xff},

@@ -61,7 +61,7 @@ type queue struct {
 	letters letters
 	held    map[string]int // number of messages in the queue, by sender
 	sent    uint64
-	changed chan struct{} // closed and replaced at each change of the queue
+	changed chan struct{} // closed and replaced at each change except a delivery
 }
 
 // giveBack makes all delivered but unsettled messages due again at once, in the order of

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// maxChallenges limits the open challenges of a process.
+	// maxChallenges is the number of open challenges at which a process stops replying to other processes.
 	maxChallenges = 64
 	// challengeLife is the time after which a challenge can no longer be answered.
 	challengeLife = 10 * time.Second

@@ -86,8 +86,8 @@ func (c Config) maxQueueBytes(lane transport.Lane) int64 {
 	return c.MaxBytes
 }
 
-// portConnections returns the largest number of connections that the server's port accepts.
-// Programs that have not logged in take some of them for a short time. Each member has room for one
+// portConnections returns the number of connections for which the server's port always has room.
+// Programs that have not logged in take some of them for a short time. Each member or guest has room for one
 // connection, and for another while the server has not noticed yet that the first is lost.
 func (c Config) portConnections() int { return c.connectionsOf(1) }
 

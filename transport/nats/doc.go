@@ -1,5 +1,5 @@
 // Package nats implements a transport over NATS JetStream. Members connect to one server, which
-// keeps a queue on disk for each member.
+// keeps two queues on disk for each member, one for each lane.
 //
 //	srv, err := nats.Start(ctx, nats.Config{
 //		Port:    4222,

@@ -70,7 +70,7 @@ func (e *TwinError) Error() string {
 // NameError reports that no IP address is found for the name of the server's host.
 type NameError struct {
 	Host    string
-	Unknown bool // whether a name server says that there is no such name; else no name server answers
+	Unknown bool // whether a name server says that there is no such name; else the look-up failed
 	Err     error
 }
 

@@ -14,12 +14,12 @@ import (
 // Each member's messages reach the queues through a ferry, so that no member delays another.
 // Without ferries, messages would wait behind the messages of members that send without waiting for
 // answers. The hub receives a member's messages under another subject than the queues have. The
-// member's ferry moves them into the queues, one message at a time. A member that sends faster than
+// member's ferry moves them into the queues, one message of each lane at a time. A member that sends faster than
 // its ferry fills only the room of its own ferry, and loses the messages beyond this room.
 
 const (
 	landed = "mercer.landed."
-	// ferryRoom limits the bytes of one member's messages that wait for its ferry. A member
+	// ferryRoom limits the bytes of one member's messages of a lane that wait for its ferry. A member
 	// that waits for answers has one message of each session in flight.
 	ferryRoom     = 32 << 20
 	ferryMessages = 4096

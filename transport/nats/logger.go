@@ -83,8 +83,8 @@ func (l *logger) Warnf(format string, v ...any) {
 	}
 }
 
-// Debugf logs lines about clients without TLS. It ignores all other lines, which are for
-// developers of the server.
+// Debugf logs lines about clients without TLS, or with a request for WebSocket that is not valid. It
+// ignores all other lines, which are for developers of the server.
 func (l *logger) Debugf(format string, v ...any) {
 	if isTurnedAway(format) {
 		l.turnedAway(fmt.Sprintf(format, v...))

@@ -54,7 +54,7 @@ type post struct {
 	asks  []*natsgo.Subscription // the steward's subscriptions to the member's requests, one for each lane
 }
 
-// openPosts opens the posts of members. After an error it has opened none. s.changing is held.
+// openPosts opens the posts of members. If one cannot be opened, it opens none. s.changing is held.
 func (s *Server) openPosts(cfg Config, members []Member) error {
 	for i, m := range members {
 		p, err := s.openPost(cfg, m.Name)
@@ -135,8 +135,8 @@ func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) (*na
 }
 
 const (
-	asksPerSecond = 1000 // generous limit for one member, because each request brings up to 2 MiB
-	maxAsks       = 64   // most requests of one member that can wait while another of its requests is served
+	asksPerSecond = 1000 // generous limit for one member in a lane, because each request brings up to 2 MiB
+	maxAsks       = 64   // most requests of one member in a lane that can wait while another of its requests is served
 )
 
 // complain logs that requests of a member are dropped.

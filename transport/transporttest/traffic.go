@@ -53,8 +53,8 @@ func testOwnCopy(b *bench) {
 	b.ack(d)
 }
 
-// testManySenders checks concurrent sends by several goroutines of several members, while all
-// members also receive.
+// testManySenders checks concurrent sends by several goroutines of several members, while their
+// receiver receives.
 func testManySenders(b *bench) {
 	const each, lanes = 25, 2
 	server := b.join("server")

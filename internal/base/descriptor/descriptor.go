@@ -10,7 +10,7 @@ import (
 )
 
 // share sets the limit for strangers: at one port they can use 1/share of all descriptors. A process
-// opens at most two ports to other machines.
+// opens at most three ports to other machines.
 const share = 4
 
 // Strangers returns the largest number of connections that strangers can have open at one port.

@@ -111,7 +111,7 @@ func unbuffered(data []byte) func(*os.File) error {
 // fixed, so that [EraseDraft] finds it after a crash.
 const secretDraft = ".new"
 
-// ReplaceSecret is like Replace for a file whose former content must not stay on the disk: it
+// ReplaceSecret is like Replace for an existing file whose former content must not stay on the disk: it
 // overwrites the former content once the new one is in place. After a crash, path holds the former or
 // the new content, and a draft can be left; see [EraseDraft].
 func ReplaceSecret(path string, data []byte) error {

@@ -140,9 +140,9 @@ func Metrics(r prometheus.Gatherer) http.Handler {
 }
 
 // Monitor returns a handler for a port on loopback. It exposes the metrics of a registry, and the health of
-// the process: /healthz answers as long as the process serves, and /readyz as long as ready returns nil. A
-// web page that a browser on this machine shows could reach the port under a name of its own. Therefore
-// the Host header of a request must name loopback.
+// the process: /healthz answers 200 as long as the process serves, and /readyz answers 200 if ready returns
+// nil, or else 503. A web page that a browser on this machine shows could reach the port under a name of its
+// own. Therefore the Host header of a request must name loopback.
 func Monitor(r prometheus.Gatherer, ready func() error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", Metrics(r))

@@ -83,7 +83,7 @@ func (s *guests) trusts(c net.Conn) bool {
 	return err == nil && slices.ContainsFunc(s.trusted, func(p netip.Prefix) bool { return p.Contains(at.Addr().Unmap().WithZone("")) })
 }
 
-// stateChanged forgets a connection as soon as the connection is closed. It is
+// stateChanged forgets a connection as soon as the connection is closed or hijacked. It is
 // [http.Server.ConnState].
 func (s *guests) stateChanged(c net.Conn, now http.ConnState) {
 	if now != http.StateClosed && now != http.StateHijacked {

@@ -9,8 +9,8 @@
 //
 // A Sorter collects records in memory until they have 4 MiB (RunBytes) or more, sorts them, and stores them as
 // a run. It merges 32 runs of a level into one run of the next level. At the end it merges all runs, at most 31
-// of each level; up to 128 GiB there are at most three levels. Each run that is being merged takes some 100 KiB
-// of memory. The store holds at most twice the bytes of the records.
+// of each level; below 128 GiB there are at most three levels. Each run that is being merged takes some 100 KiB
+// of memory. The store holds at most twice the bytes of the records and of their lengths.
 package extsort
 
 import (
@@ -62,7 +62,7 @@ type Sorter struct {
 // span is the range of a record in the arena.
 type span struct{ at, end int }
 
-// New returns a sorter. It stores its runs, each of at least runBytes, under names that begin with name.
+// New returns a sorter. It stores its runs, each but the last of at least runBytes, under names that begin with name.
 // Records that compare as equal come in any order.
 func New(to Store, name string, compare func(a, b []byte) int, runBytes int) *Sorter {
 	return &Sorter{to: to, name: name, compare: compare, runBytes: runBytes}

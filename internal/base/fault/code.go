@@ -18,8 +18,8 @@ const (
 	CodeFailed     Code = 1
 	CodeBadInput   Code = 2 // the job file or the data caused the failure
 	CodePolicy     Code = 3 // an operator's policy refused the job
-	CodeMisbehaved Code = 4 // a named peer broke the protocol
-	CodeTimedOut   Code = 5 // a named peer did not answer
+	CodeMisbehaved Code = 4 // a peer broke the protocol
+	CodeTimedOut   Code = 5 // a peer did not answer in time, or another time limit has passed
 	numCodes            = 6
 )
 

@@ -114,8 +114,8 @@ func (id *Identity) TLSKey() ed25519.PrivateKey { return id.secret().tls }
 // SigningKey returns the key that signs messages.
 func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
 
-// KEMKey returns the key that opens messages sealed to the identity itself. Members seal only those messages to
-// it that they send before the session's own key is announced.
+// KEMKey returns the key that opens what is sealed to the identity itself: control messages, and files that the
+// process keeps for longer than a session.
 func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
 
 // Derive derives a seed from the identity's seed, a label and a number. Each label and number give
@@ -205,7 +205,7 @@ func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 // or write the file.
 func Load(path string) (*Identity, error) { return Secrets{}.Open(path) }
 
-// private returns an error if others can read the file. It checks the open file, because the path
+// private returns an error if others can read or write the file. It checks the open file, because the path
 // could lead elsewhere by now.
 func private(f *os.File) error {
 	info, err := f.Stat()

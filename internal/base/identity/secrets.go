@@ -144,7 +144,7 @@ func readFile(path string) (b []byte, err error) {
 	return readAll(f)
 }
 
-// readPrivate is like readFile, but returns an error if others can read the file.
+// readPrivate is like readFile, but returns an error if others can read or write the file.
 func readPrivate(path string) (b []byte, err error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -232,7 +232,7 @@ const leastPassphrase = 12
 
 // Seal replaces the identity file at path by one that is sealed under the passphrase. Without a
 // passphrase it replaces the file by a plain one. No copy of the former file stays in the folder: after
-// a crash the file is the former or the new one, and [Recover] erases the other.
+// a crash the file is the former or the new one, and [Recover] erases a new one that is not yet in place.
 func (s Secrets) Seal(path string, passphrase []byte) error {
 	if passphrase != nil && len(passphrase) < leastPassphrase {
 		return fault.BadInputf("the passphrase has %d bytes; choose one of at least %d", len(passphrase), leastPassphrase)

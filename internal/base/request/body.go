@@ -50,5 +50,5 @@ func ReadBody(w http.ResponseWriter, q *http.Request, limit int64) ([]byte, erro
 // body. Otherwise the server would wait for a body that it has refused.
 func Unread(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // fails only if the body has arrived
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // fails only if the connection is closed
 }

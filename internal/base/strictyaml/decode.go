@@ -30,8 +30,8 @@ type Error struct {
 // Error returns the reason without the line number.
 func (e *Error) Error() string { return e.Problem }
 
-// Decode decodes a text that holds one document. For an empty text it returns io.EOF; every other
-// error is an *Error.
+// Decode decodes a text that holds one document. For a text without a document, such as an empty one, it
+// returns io.EOF; every other error is an *Error.
 func Decode(text []byte, into any) error {
 	if err := NotUTF8(text); err != nil && !isUTF16(text) {
 		return err

@@ -50,7 +50,7 @@ func (w *Writer) Uint64(v uint64) { w.b = binary.LittleEndian.AppendUint64(w.b, 
 // Float64 appends the IEEE 754 bits of v.
 func (w *Writer) Float64(v float64) { w.Uint64(math.Float64bits(v)) }
 
-// Bytes32 appends the length of b as 32 bits, and then b. It panics on more than 4 GiB, which no
+// Bytes32 appends the length of b as 32 bits, and then b. It panics on 4 GiB or more, which no
 // caller can have built.
 func (w *Writer) Bytes32(b []byte) {
 	if uint64(len(b)) > math.MaxUint32 {

@@ -292,7 +292,7 @@ func guTable4(ctx context.Context, l *Runner) (*Measurement, error) {
 // which the paper does not count.
 func training(r *method.Result) float64 { return r.Timings["protocol"] + r.Timings["learn"] }
 
-// growing lists the protocols of Figure 5, each with the largest number of rows that is measured. The number is
+// growing lists the protocols of Figure 5, each with the number of rows up to which it is measured. The number is
 // smaller for PP-SVMV, because PP-SVMV holds a matrix of all pairs of rows.
 var growing = []struct {
 	name, protocol, learner string

@@ -42,7 +42,7 @@ type hannemannSet struct {
 	classes      string // YAML map of classes to merge; "" keeps all classes
 	scale        string
 	kernel       string
-	f1, auc      *float64 // published values of the table; nil if the set only replaces the paper's data
+	f1, auc      *float64 // published values of the table; nil if the paper has no values for such rows
 	unbalanced   bool     // whether class sizes differ; then the paper averages F1 over classes, else over rows
 }
 
@@ -78,7 +78,7 @@ var hannemannSets = []hannemannSet{
 
 const (
 	bloodCells     = "blood-cells/train-images-idx3-ubyte.gz"
-	manyRowsRepeat = 3 // number of splits of the blood cells, which have 9,957 rows
+	manyRowsRepeat = 3 // largest number of splits of the blood cells, which have 9,957 rows
 )
 
 // replaced reports whether the set is generated although the data folder has the original images.

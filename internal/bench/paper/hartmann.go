@@ -115,7 +115,7 @@ func (f *Measurement) addAverages(step string, own secVM) {
 	f.Claims = append(f.Claims, claim)
 }
 
-// muchBetter is the least gain in accuracy that counts as much better.
+// muchBetter is the gain in accuracy above which a mean counts as much better.
 const muchBetter = .02
 
 // thinned keeps about ten of an axis's labels and empties the others.

@@ -73,7 +73,7 @@ func Header() []string {
 	return []string{"cell", "figure", "mean", "deviation", "runs", "paper", "data"}
 }
 
-// beforeData is the number of columns before the column data. A page or a terminal shows the
+// beforeData is the number of columns before the column "data". A page or a terminal shows the
 // content of that column only once.
 const beforeData = 6
 

@@ -132,7 +132,8 @@ var rankingFigures = []string{"auc", "ndcg_100", "recall_100"}
 
 // oneRound returns the ranking figures after one round, for each of several random draws of people.
 // In each draw, the given share of the people contributes to one kernel, which gives the rankings
-// of all people. It also returns the number of people who hold out an item that occurs in training.
+// of all people. It also returns the number of people who have a training item, and hold out an item that
+// occurs in training.
 func oneRound(ctx context.Context, ratings *dataset.Ratings, share float64, runs int) (drawn map[string][]float64, judged int, err error) {
 	in, out, err := ratings.Newest(.1)
 	if err != nil {

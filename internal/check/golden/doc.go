@@ -1,5 +1,6 @@
 // Package golden holds tests that compare the program's behaviour with its stored earlier
-// behaviour: results, pages, job files, refusals. It has no code of its own. A change of structure
+// behaviour: results, pages, job files, refusals. It also tests the linter's rules on imports. It has no
+// code of its own. A change of structure
 // leaves every file in testdata unchanged. A change of behaviour rewrites files in testdata, in a
 // separate commit that gives the reason:
 //

@@ -1,5 +1,5 @@
 // Package all lists the local support of all methods: their code for a process that owns the data of all
-// parties. Only such processes import it.
+// parties. Only cmd/mercer and tests import it.
 package all
 
 import (

@@ -196,7 +196,7 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 }
 
 // trainAloneInTurn trains on the rows of one party only, and returns the metrics. If the job
-// cross-validates, it returns their means over the folds.
+// cross-validates and holds out no rows, it returns their means over the folds.
 func trainAloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, pool.ErrNoLabels

@@ -53,7 +53,8 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 // allInOnePlace says that a pooled job has no privacy.
 const allInOnePlace = "Protocol pooled has no privacy: the operator who runs it holds all rows."
 
-// train trains the learner. If the job has held-out rows, it also evaluates the learner on them.
+// train trains the learner. Unless the job has "test: none", it also evaluates the learner, on held-out rows or, if
+// there are none, by the cross-validation.
 func train(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split) (*learner.Work, error) {
 	problem, err := p.Input(j)
 	if err != nil {

@@ -42,7 +42,7 @@ type Config struct {
 	Shares  []partition.Share
 	Dir     string // parent folder of the homes; it must exist
 	// Files are the absolute paths of the tables of parties that have files of their own, with the
-	// labels in a column label. Found writes the shares of the other parties into files. It does not freeze
+	// labels in a column "label". Found writes the shares of the other parties into files. It does not freeze
 	// the parties' own files for the dictionary; a command must do so.
 	Files map[string]string
 	// Dictionary, if not nil, is the data dictionary that all operators approve.

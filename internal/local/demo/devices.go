@@ -45,8 +45,8 @@ type DevicesConfig struct {
 	Least                      int
 	Batch                      int // batch size of the relay
 	Early                      int // number of iterations for which devices fetch tokens before the gateway's first window
-	// Certificate and Key are the files with which issuer, relay and gateway serve HTTPS. The other
-	// processes trust this certificate. If both are "", the servers use HTTP.
+	// Certificate and Key are the files with which issuer, relay and gateway serve HTTPS. Their
+	// clients trust this certificate. If both are "", the servers use HTTP.
 	Certificate, Key string
 	InsecureSeed     *uint64
 }

@@ -96,7 +96,7 @@ func (f *Federation) StartProcess(name string) error {
 	return f.start(name, arguments...)
 }
 
-// Watch returns a context that also ends when a process ends by itself. The context's cause then
+// Watch returns a context that also ends when a process that is running now ends. The context's cause then
 // names the process. The returned function stops the watch.
 func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -67,7 +67,7 @@ func ownRule(j *job.Job, s job.Source) prepare.IDRule {
 	return prepare.IDRule{Columns: []string{s.Mapping.OwnName(j.Data.ID)}}
 }
 
-// ruleText writes a rule as the key id of a source.
+// ruleText writes a rule as the key "id" of a source.
 func ruleText(r prepare.IDRule) string {
 	columns := make([]string, len(r.Columns))
 	for i, c := range r.Columns {

@@ -49,10 +49,11 @@ func Refusing(list []Refusal, parties int) int {
 	return len(of)
 }
 
-// Refusals returns the reasons for which a deployed party would refuse a job that one process
-// simulates. It assumes that the party's operator allows the job's protocol and, if requested, open
-// predictions, and has set nothing else. The reasons come from the parties' own code. aligned is
-// the number of rows that holders of columns have in common. For a job on devices, shares is nil.
+// Refusals returns the reasons for which a deployed party would refuse a job that this process
+// simulates or demonstrates. It assumes that the party's operator allows the job's protocol and, if
+// requested, open predictions, and has set nothing else. The reasons come from the parties' own code.
+// aligned is the number of rows that holders of columns have in common. For a job on devices, shares
+// is nil.
 func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 	if j.Parties() == nil && shares != nil {
 		return nil // without parties, nobody can refuse the job

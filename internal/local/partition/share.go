@@ -1,6 +1,6 @@
 // Package partition divides one table among parties, or reads each party's own table. It runs only
-// in a process that owns the data of all parties. No daemon links it: a daemon has no code that
-// sees two parties' rows.
+// in a process that owns the data of all parties. No package of a daemon imports it: a daemon runs no
+// code that sees two parties' rows.
 package partition
 
 import (

@@ -312,7 +312,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 	return done.Result, outcome, err
 }
 
-// addOwnModel adds the first party's model to the result, if parties keep a model. It includes the
+// addOwnModel adds the first party's model to the result, if the party can predict with it alone. It includes the
 // scaling, unlike the coordinator's model. The other parties' models are equal.
 func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	kept, err := f.retained.Get(id)

@@ -16,7 +16,7 @@ const (
 )
 
 // InMemory moves the temporary folders of this process, and of the processes that it starts, into
-// memory. It does so if the machine has enough memory and TMPDIR is not set. Daemons flush their
+// memory. It does so if TMPDIR is not set, and if /dev/shm has room and lets programs run. Daemons flush their
 // files to the disk at every step, and some tests would mostly wait for that. Call InMemory in
 // TestMain.
 func InMemory() {
