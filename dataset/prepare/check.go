@@ -41,7 +41,7 @@ func (c *Column) fallBack() {
 		c.Outside = OutsideRefuse
 	}
 	if c.Type == Date && !c.Ranged() {
-		c.Range = map[Part][2]float64{Month: {1, 12}, Weekday: {0, 6}}[c.As]
+		c.Range = partRanges[c.As]
 	}
 	switch {
 	case c.Type == Category && c.Unknown == "" && c.Agree:

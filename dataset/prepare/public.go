@@ -56,9 +56,11 @@ func (p *Preparation) ScaledByRange() bool {
 	return public.scaleByRange() == nil && slices.Equal(p.Offset, public.Offset) && slices.Equal(p.Factor, public.Factor)
 }
 
-// withinAlways reports whether every date is inside the usual range of the column, 1 to 12 for months or 0 to 6
-// for weekdays.
-func (c *Column) withinAlways() bool { return c.Type == Date && (c.As == Month || c.As == Weekday) }
+// withinAlways reports whether the column's range has every month, or every weekday.
+func (c *Column) withinAlways() bool {
+	all, limited := partRanges[c.As]
+	return c.Type == Date && limited && c.Range[0] <= all[0] && all[1] <= c.Range[1]
+}
 
 // Longest returns an upper bound of the Euclidean length of a prepared row, which follows from the
 // schema and the scaling alone. The scaling is Unscaled or Ranged, and every number must have a range; see

@@ -37,6 +37,7 @@ func TestCheckPublic(t *testing.T) {
 		{func(s Schema) { s[2].Unknown = UnknownError }, "column \"sex\" refuses words"},
 		{func(s Schema) { s[2].Agree, s[2].Categories = true, nil }, "column \"sex\" has categories on which the parties agree"},
 		{func(s Schema) { s[4].As = Year }, "column \"admitted\" refuses numbers"},
+		{func(s Schema) { s[4].As, s[4].Range = Month, [2]float64{3, 9} }, "column \"admitted\" refuses numbers"},
 	} {
 		other := append(Schema{}, public...)
 		c.change(other)

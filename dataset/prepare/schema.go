@@ -76,6 +76,9 @@ const (
 	Days    Part = "days"    // days since a day that the schema gives
 )
 
+// partRanges holds the least and greatest value of the parts that have one.
+var partRanges = map[Part][2]float64{Month: {1, 12}, Weekday: {0, 6}}
+
 // Column describes a column for all parties.
 type Column struct {
 	Name string

@@ -164,7 +164,9 @@ or reads it from --patient-file.`,
 			return nil, usage("no table, edition or release of this home has this person; check how the tables write the id")
 		}
 		for _, table := range slices.Sorted(maps.Keys(done)) {
-			e.Tables = append(e.Tables, withdrawalOf(table, done[table]))
+			t := withdrawalOf(table, done[table])
+			t.Absent = []string{} // it would name the person
+			e.Tables = append(e.Tables, t)
 		}
 		e.remains()
 		if err != nil {

@@ -16,6 +16,10 @@ type pageAddress struct{ admin.Invitation }
 func (r pageAddress) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s", r.URL)
+	if r.Login {
+		p.linef("log in there")
+		return p.err
+	}
 	p.linef("open it within a minute; it works once")
 	return p.err
 }
@@ -28,7 +32,8 @@ func (a *app) page() *cobra.Command {
 within a minute; then the browser has a session of eight hours. The session is that of
 the Unix user who ran this command. The home's config.yaml needs
 page: {listen: 127.0.0.1:9470}. From another machine, forward the port by
-ssh -L 9470:127.0.0.1:9470, and run this command there.`,
+ssh -L 9470:127.0.0.1:9470, and run this command there. If people log in to the page
+(OpenID Connect), the command prints the page's address, which is the same for everybody.`,
 		Example: "  mercer page --home ./north",
 		Args:    args(),
 	}, func(ctx context.Context, c *admin.Client, _ []string) (Result, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/access"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/overview"
@@ -73,17 +74,17 @@ func (s pageServer) serve(ctx context.Context, log *slog.Logger) error {
 
 // invite returns the address at which a user of this machine opens the page. If people log in to the page, the address
 // is the same for everybody.
-func (s pageServer) invite(who access.Person) (string, error) {
+func (s pageServer) invite(who access.Person) (admin.Invitation, error) {
 	switch {
 	case s.port == nil:
-		return "", fault.BadInputf("this home has no web page; write \"page: {listen: 127.0.0.1:9470}\" into %s, and start the daemon again", s.config)
+		return admin.Invitation{}, fault.BadInputf("this home has no web page; write \"page: {listen: 127.0.0.1:9470}\" into %s, and start the daemon again", s.config)
 	case s.site.Login != nil:
-		return s.site.Address(), nil
+		return admin.Invitation{URL: s.site.Address(), Login: true}, nil
 	case who.UID == nil:
-		return "", fault.Forbiddenf("this system does not tell the daemon which user asks, so it lets nobody in")
+		return admin.Invitation{}, fault.Forbiddenf("this system does not tell the daemon which user asks, so it lets nobody in")
 	}
 	path, err := s.page.Invite(page.Visitor{Person: who, May: func(need access.Role) error { return s.gate.Admit(*who.UID, need) }})
-	return "http://" + s.port.Addr().String() + path, err
+	return admin.Invitation{URL: "http://" + s.port.Addr().String() + path}, err
 }
 
 // ReportWriter writes a result as one HTML page.

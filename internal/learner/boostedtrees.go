@@ -38,7 +38,7 @@ func (l *BoostedTrees) Section() *section.Section {
 		{Key: "depth", Value: section.Whole{Dst: &l.Depth}, Default: "3", Doc: "The depth of a tree, 1 to 8."},
 		{Key: "bins", Value: section.Whole{Dst: &l.Bins}, Default: "32", Doc: "The number of bins of a column, 2 to 256, of about equal counts."},
 		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Default: "0.3", Doc: "The factor, above 0 and up to 1, of each tree."},
-		lambdaKey(&l.Lambda, "1", "The penalty on the squares of leaves' values, 0 or more."),
+		{Key: "lambda", Value: section.AlsoZero{Number: section.Number{Dst: &l.Lambda}}, Default: "1", Doc: "The penalty on the squares of leaves' values, 0 or more."},
 		{Key: "gamma", Value: section.Number{Dst: &l.Gamma}, Default: "0", Doc: "The gain, 0 or more, that a split must exceed."},
 	}, Finish: l.finish}
 }

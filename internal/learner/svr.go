@@ -31,7 +31,7 @@ func (SVR) Task() job.Task      { return job.Numbers() }
 func (s *SVR) Section() *section.Section {
 	return &section.Section{Doc: "Epsilon-support-vector regression.", Fields: []section.Field{
 		cKey(&s.C),
-		{Key: "epsilon", Value: section.Number{Dst: &s.Epsilon}, List: true, Default: "0.1",
+		{Key: "epsilon", Value: section.AlsoZero{Number: section.Number{Dst: &s.Epsilon}}, List: true, Default: "0.1",
 			Doc: "The error that costs nothing, at least 0, in the unit of the labels."},
 		tolKey(&s.Tol), s.key(),
 	}, Finish: func(in *section.Place) error {

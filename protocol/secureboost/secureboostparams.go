@@ -153,7 +153,7 @@ const labelsRevealed = "94.0 % of 300 rows of the breast cancer data after two l
 func Leakage(f Facts) map[string][]string {
 	return map[string][]string{
 		"active": {
-			fmt.Sprintf("In each of up to %d trees the active party learns, for nodes above the last level, the sums of its gradients over each of up to %d bins of every column of the others. In the first tree these reveal how many rows of a node are in each bin.", f.Rounds, f.Bins),
+			fmt.Sprintf("In each of up to %d trees the active party learns, for every node that is no leaf, the sums of its gradients over each of up to %d bins of every column of the others. In the first tree these reveal how many rows of a node are in each bin.", f.Rounds, f.Bins),
 			"Where another party's column splits a node, it learns which rows are on which side. It does not learn a column's name, unit or values.",
 			binsRead + " " + valuesRead + " It can also split nodes anywhere and learns the side of every row. Nothing prevents this.",
 		},
@@ -191,7 +191,7 @@ func Exposures(f Facts) map[string]protocol.Exposure {
 
 func passiveLeakage(f Facts) []string {
 	lines := []string{
-		fmt.Sprintf("A passive party learns which of the %d rows are together in each node above the last of %d levels, and rows of one node have similar labels. "+nodesRead+", correctly for %s.", f.Rows, f.Depth, labelsRevealed),
+		fmt.Sprintf("A passive party learns which of the %d rows are together in each node of the %d levels above the leaves, and in the leaves that its own columns make, and rows of one node have similar labels. "+nodesRead+", correctly for %s.", f.Rows, f.Depth, labelsRevealed),
 		"It learns which of its own columns split nodes, and where.",
 	}
 	if f.Encryption == None {

@@ -121,11 +121,11 @@ func (Number) Form() string { return "a number" }
 // default is not zero.
 type AlsoZero struct {
 	Number
-	Counts func() bool
+	Counts func() bool // reports whether the number has an effect; nil if it always has
 }
 
 func (v AlsoZero) Encode() *yaml.Node {
-	if *v.Dst == 0 && v.Counts() {
+	if *v.Dst == 0 && (v.Counts == nil || v.Counts()) {
 		return Bare("0")
 	}
 	return v.Number.Encode()

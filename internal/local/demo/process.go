@@ -166,11 +166,12 @@ func (f *processes) Stop() error {
 			errs = errors.Join(errs, err)
 		}
 	}
-	deadline := time.After(stopTime)
+	deadline, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
 	for name, p := range f.running {
 		select {
 		case <-p.ended:
-		case <-deadline:
+		case <-deadline.Done():
 			errs = errors.Join(errs, fmt.Errorf("demo: %s did not stop by itself", name), p.cmd.Process.Kill())
 			<-p.ended
 		}

@@ -1,7 +1,9 @@
 package all_test
 
 import (
+	"bytes"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -165,6 +167,25 @@ func TestPlanRefuses(t *testing.T) {
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// A zero in place of a default that is not zero is read, written and read again.
+func TestZeroesAreWritten(t *testing.T) {
+	for learner, data := range map[string]string{
+		"{name: svr, epsilon: 0}":          "{source: bundled:digits, label: label, partition: {parties: [north, south]}}\n  protocol: {name: okra}\n  kernel: {name: rbf, gamma: 0.1}",
+		"{name: boosted-trees, lambda: 0}": "{source: bundled:wdbc, label: label, partition: {by: columns, parties: [north, south]}}\n  protocol: {name: secureboost, mode: paper}\n  kernel: {name: linear}",
+	} {
+		text := "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: zero}\nspec:\n  data: " + data + "\n  learner: " + learner + "\n"
+		j, err := all.Reader().Parse("job.yaml", []byte(text))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		again, err := all.Reader().Parse("job.yaml", j.Encode())
+		if err != nil || !bytes.Equal(j.Encode(), again.Encode()) || !reflect.DeepEqual(j.Learner.Values, again.Learner.Values) {
+			t.Errorf("%s becomes %+v (%v):\n%s", learner, again.Learner.Values, err, j.Encode())
 		}
 	}
 }

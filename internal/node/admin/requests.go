@@ -73,13 +73,14 @@ func (q *Requests) addRaw(pattern string, h http.HandlerFunc) {
 // Invitation holds the address at which a person opens the daemon's web page.
 type Invitation struct {
 	URL string `json:"url"`
+	// Login is true if people log in at the address. It is then the same for everybody, and stays.
+	Login bool `json:"login,omitempty"`
 }
 
 // Inviting adds the request for the address at which a person opens the daemon's web page.
-func (q *Requests) Inviting(invite func(who access.Person) (url string, err error)) *Requests {
+func (q *Requests) Inviting(invite func(who access.Person) (Invitation, error)) *Requests {
 	q.add("POST /page", func(r *http.Request) (any, error) {
-		url, err := invite(q.person(r))
-		return Invitation{url}, err
+		return invite(q.person(r))
 	})
 	return q
 }

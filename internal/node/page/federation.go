@@ -124,7 +124,7 @@ func eventText(e overview.Event) string {
 		}
 		return fmt.Sprintf("failed (exit code %d)", e.Code)
 	case overview.Aborted:
-		return "aborted by the coordinator's operator"
+		return "aborted at the coordinator"
 	case overview.Closed:
 		return strings.TrimSpace("closed " + string(e.State))
 	}
