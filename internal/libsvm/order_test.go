@@ -56,3 +56,17 @@ func TestSequence(t *testing.T) {
 		}
 	}
 }
+
+// A file that is longer than allowed is refused, not cut.
+func TestLongFileIsNotCut(t *testing.T) {
+	const text = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:0.5\n-1 1:0.123456\n"
+	o := Any()
+	o.Bytes = int64(len(text))
+	if _, _, err := ReadModel(strings.NewReader(text), o); err != nil {
+		t.Error(err)
+	}
+	o.Bytes -= 4
+	if m, _, err := ReadModel(strings.NewReader(text), o); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("%+v, %v", m, err)
+	}
+}

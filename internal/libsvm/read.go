@@ -33,11 +33,15 @@ func Any() Reading {
 // ReadModel reads a model file of LIBSVM. The entry prob_density_marks is left out. line is the number
 // of the line of the error, 0 for an error of r, or the number of the last line.
 func ReadModel(r io.Reader, o Reading) (m *Model, line int, err error) {
-	p := &reader{Reading: o, lines: bufio.NewScanner(io.LimitReader(r, o.Bytes))}
+	limited := &io.LimitedReader{R: r, N: o.Bytes + 1}
+	p := &reader{Reading: o, lines: bufio.NewScanner(limited)}
 	p.lines.Buffer(nil, int(min(o.Bytes, maxLine)))
 	err = p.read()
 	if scan := p.lines.Err(); scan != nil && !errors.Is(scan, bufio.ErrTooLong) {
 		return nil, 0, fmt.Errorf("reading: %w", scan)
+	}
+	if limited.N == 0 {
+		return nil, 0, fmt.Errorf("the file is longer than %d bytes", o.Bytes)
 	}
 	return &p.Model, p.line, err
 }

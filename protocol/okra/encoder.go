@@ -150,7 +150,7 @@ func (p Params) fits(f, k int) error {
 	case p == Params{}:
 		return fmt.Errorf("okra: the parameters are empty; make them with NewParams")
 	case f < 1 || k < 0 || f > MaxFeatures || k > MaxFeatures:
-		return fmt.Errorf("okra: rows have %d features and %d extra dimensions; at most %d of each are allowed", f, k, MaxFeatures)
+		return fmt.Errorf("okra: rows have %d features and %d extra dimensions; at least 1 feature and 0 extra dimensions, and at most %d of each, are allowed", f, k, MaxFeatures)
 	case p.spec.Encoder == Haar && f+k > MaxHaarWidth:
 		return fmt.Errorf("okra: encoder haar, whose cost is quadratic in the width, takes at most %d coordinates, not %d; write \"encoder: hadamard\"", MaxHaarWidth, f+k)
 	case p.spec.Encoder == Flake && f > MaxFlakeFeatures:

@@ -177,9 +177,9 @@ func TestNewEncoderRefuses(t *testing.T) {
 		want string
 	}{
 		{Params{}, 10, 64, "okra: the parameters are empty; make them with NewParams"},
-		{good, 0, 64, "okra: rows have 0 features and 64 extra dimensions; at most 4194304 of each are allowed"},
-		{good, 1, -1, "okra: rows have 1 features and -1 extra dimensions; at most 4194304 of each are allowed"},
-		{good, MaxFeatures + 1, 64, "okra: rows have 4194305 features and 64 extra dimensions; at most 4194304 of each are allowed"},
+		{good, 0, 64, "okra: rows have 0 features and 64 extra dimensions; at least 1 feature and 0 extra dimensions, and at most 4194304 of each, are allowed"},
+		{good, 1, -1, "okra: rows have 1 features and -1 extra dimensions; at least 1 feature and 0 extra dimensions, and at most 4194304 of each, are allowed"},
+		{good, MaxFeatures + 1, 64, "okra: rows have 4194305 features and 64 extra dimensions; at least 1 feature and 0 extra dimensions, and at most 4194304 of each, are allowed"},
 		{mustParams(t, Spec{Encoder: Haar}), 8192, 1, `okra: encoder haar, whose cost is quadratic in the width, takes at most 8192 coordinates, not 8193; write "encoder: hadamard"`},
 		{mustParams(t, Spec{Encoder: Flake}), 8193, 64, "okra: encoder flake, whose cost is cubic in the number of features, takes at most 8192 features, not 8193; use protocol okra"},
 	} {

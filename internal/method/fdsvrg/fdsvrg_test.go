@@ -276,7 +276,6 @@ func TestAttackChosenSlopesReadProducts(t *testing.T) {
 type watcher struct {
 	listener
 	trainer
-	pull   float64   // sum of the mean slopes times the margins of the last full step
 	second float64   // margin of row in the second inner step
 	row    int       // a row of that step
 	first  []float64 // mean slopes of the first full step
