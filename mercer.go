@@ -9,8 +9,8 @@
 //
 // Names and defaults follow LIBSVM and scikit-learn, except for [GP] and [Laplacian]; a field left at 0
 // has its default, and [Zero] is the number 0 in a learner's field. [TableRows], [MatrixRows] and [Matrix]
-// convert rows. [CrossValidate] scores on rows that were not used for training, and [Model.Score] on any
-// given rows. Command mercer trains on rows that stay with their owners, by the protocols of package protocol.
+// convert rows. [CrossValidate] scores on rows not used for training, [Model.Score] on any rows. Command
+// mercer trains on rows that stay with their owners, by the protocols of package protocol.
 package mercer
 
 import (

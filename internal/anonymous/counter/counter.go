@@ -5,7 +5,7 @@
 //
 //	c, err := counter.Open(params, path, 256)
 //	flush, again, err := c.Count(counter.Nonce(token.Nonce[:16]), p)
-//	... <-c.Due(): n, err := c.Record(false)
+//	... <-c.Due(): n, err := c.RecordDue()
 //	... <-flush.Done(): acknowledge the package if flush.Err() is nil
 //
 // Packages are summed in memory until there are enough of them for a record, which
@@ -174,14 +174,10 @@ func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 }
 
 // Record writes the packages that have arrived, and returns the number of packages written. If
-// isLast is true, the counter refuses further packages until Reopen. If isLast is false and fewer packages
-// wait than Due waits for, Record writes nothing: a record of few packages would show their tokens.
+// isLast is true, the counter refuses further packages until Reopen.
 func (c *Counter) Record(isLast bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if !isLast && c.waiting.Load() < int64(c.least) { // Due can have a signal for packages that the last record already has
-		return 0, nil
-	}
 	leaving := c.next
 	c.next = newFlush()
 	nonces, all := c.gather(isLast)
@@ -196,6 +192,16 @@ func (c *Counter) Record(isLast bool) (int, error) {
 		return 0, leaving.err
 	}
 	return len(nonces), nil
+}
+
+// RecordDue is Record after a signal of Due. It writes nothing if fewer packages wait than Due waits for,
+// because the signal can be for packages that the last record has. A record of few packages could show
+// which package came with which token.
+func (c *Counter) RecordDue() (int, error) {
+	if c.waiting.Load() < int64(c.least) {
+		return 0, nil
+	}
+	return c.Record(false)
 }
 
 // gather collects the packages that have arrived in all shards.

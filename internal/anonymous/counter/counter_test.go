@@ -203,7 +203,7 @@ func TestAttackRecords(t *testing.T) {
 	var files [2][]byte
 	for run, step := range []int{1, 7} {
 		path := filepath.Join(t.TempDir(), "packages")
-		c := openTest(t, path, 100)
+		c := openTest(t, path, 1000)
 		for k := range 100 {
 			i := k * step % 100
 			if _, _, err := c.Count(numbered(i), training(i)); err != nil {
@@ -249,17 +249,17 @@ func TestAttackRecordOfFewPackages(t *testing.T) {
 	count(0, least)
 	due()
 	count(least, least+1)
-	if n, err := c.Record(false); n != least+1 || err != nil {
+	if n, err := c.RecordDue(); n != least+1 || err != nil {
 		t.Fatal(n, err)
 	}
 	count(least+1, least+2)
 	due()
-	if n, err := c.Record(false); n != 0 || err != nil {
+	if n, err := c.RecordDue(); n != 0 || err != nil {
 		t.Errorf("a record of %d packages, %v", n, err)
 	}
 	count(least+2, 2*least+1)
 	due()
-	if n, err := c.Record(false); n != least || err != nil {
+	if n, err := c.RecordDue(); n != least || err != nil {
 		t.Errorf("a record of %d packages, %v, want %d", n, err, least)
 	}
 	if err := c.Close(); err != nil {

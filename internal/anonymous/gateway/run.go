@@ -70,7 +70,7 @@ func (g *Gateway) hold(ctx context.Context) error {
 		if err := g.wait(ctx, d, at); err != nil {
 			return err
 		}
-		if err := g.record(d, false); err != nil {
+		if err := g.recorded(d.counter.Record(false)); err != nil {
 			return err
 		}
 	}
@@ -88,15 +88,15 @@ func (g *Gateway) wait(ctx context.Context, d *window, until time.Time) error {
 		case <-over.C:
 			return nil
 		case <-d.counter.Due():
-			if err := g.record(d, false); err != nil {
+			if err := g.recorded(d.counter.RecordDue()); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (g *Gateway) record(d *window, last bool) error {
-	n, err := d.counter.Record(last)
+// recorded counts a record of n packages, if there are any, and returns err.
+func (g *Gateway) recorded(n int, err error) error {
 	if n > 0 {
 		g.metrics.records.Inc()
 		g.metrics.counted.Add(float64(n))
@@ -107,7 +107,7 @@ func (g *Gateway) record(d *window, last bool) error {
 // close sums the packages of the window. If there were enough participants, it takes the
 // training step. It then announces the next window, if the job is not finished.
 func (g *Gateway) close(d *window) error {
-	if err := g.record(d, true); err != nil {
+	if err := g.recorded(d.counter.Record(true)); err != nil {
 		return err
 	}
 	t := d.counter.Tally()
