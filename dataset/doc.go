@@ -17,8 +17,7 @@
 //	}
 //	classes, codes := dataset.Classes(set.Subset(train).Labels)
 //
-// Everything drawn at random (splits, folds, partitions) depends only on the arguments, of which the
-// seed is one. The samplers are this package's own, on the PCG generator, so that neither the Go
+// Everything drawn at random (splits, folds, partitions) depends only on the arguments, including the seed. The samplers are this package's own, on the PCG generator, so that neither the Go
 // version nor timing changes a result.
 //
 // Memory: a reader of text holds one line of at most [MaxLine] bytes and the growing table. Slices

@@ -181,8 +181,8 @@ func isCurrency(s string) bool {
 	return size == len(s) && unicode.Is(unicode.Sc, r)
 }
 
-// Advice says how to read a cell that is not a number in this form: by a key in the catalogue, or by a minus
-// before the number. Advice returns "" if neither would help.
+// Advice returns the change by which a cell that is not a number in this form can be read: a key in the
+// catalogue, or a minus before the number. It returns "" if neither would help.
 func (f NumberForm) Advice(cell string) string {
 	if f.IsLimit(cell) {
 		return fmt.Sprintf("give the column values: {%q: NUMBER} in the catalogue, or list the cell under \"csv: {missing: [...]}\"", cell)

@@ -221,7 +221,7 @@ func (s span) less(part span) span       { return span{s.wall - part.wall, s.cpu
 func (s span) times(factor float64) span { return span{s.wall * factor, s.cpu * factor} }
 
 // meter wraps a state machine of a protocol and measures its steps. Machines with a common lock step one at a
-// time, so that the processor time of the process is that of the stepping machine.
+// time, so that only the stepping machine uses the process's processor time.
 type meter struct {
 	protocol.Machine
 	turns *sync.Mutex

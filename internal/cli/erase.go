@@ -21,7 +21,7 @@ import (
 // from a table none of whose editions has the person.
 type erasure struct {
 	Releases []takenRelease `json:"releases"`
-	Unknown  []takenRelease `json:"undecided"` // releases of which the home cannot tell whether they have the rows
+	Unknown  []takenRelease `json:"undecided"` // releases that the home cannot judge: they may or may not have the rows
 	Tables   []withdrawal   `json:"withdrawn"`
 	Listed   bool           `json:"only_listed,omitempty"` // whether the command only lists, by --list
 	Retained []string       `json:"retained"`              // ids of jobs that have left something that the home still keeps

@@ -52,8 +52,8 @@ func (o opinion) hint() string {
 	}
 }
 
-// Print says whether the party would accept the job. If it would, Print lists what depends on others; if not, the
-// error of the command has the refusal and its place.
+// Print writes the party's decision: accept or refuse. If the party would accept the job, Print lists what depends on
+// others; if not, the error of the command has the refusal and its place.
 func (o opinion) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if o.Code != fault.CodeDone {

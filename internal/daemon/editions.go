@@ -37,7 +37,7 @@ func (h Home) Editions() edition.Store {
 
 func (h Home) editions() string { return h.path("editions") }
 
-// Freeze makes the next edition of a table for an approved dictionary, or for that of plain numbers. If the
+// Freeze makes the next edition of a table for an approved dictionary, or for the implied dictionary of plain numbers. If the
 // edition would single out too few people, it returns an [edition.LackError].
 func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (made edition.Edition, err error) {
 	err = h.exclusively(func() error {

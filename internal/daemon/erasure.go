@@ -18,7 +18,7 @@ import (
 // Trace lists the releases that have a person's rows, as far as a home can tell.
 type Trace struct {
 	Releases []Taken  // releases in which the rows took part
-	Unknown  []Taken  // releases of which the home cannot tell whether the rows took part
+	Unknown  []Taken  // releases that the home cannot judge: the rows may or may not have taken part
 	Retained []string // ids of those jobs that made a listed release and have left something that the home still keeps
 }
 

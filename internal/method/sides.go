@@ -96,8 +96,8 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	return m.present(j, r)
 }
 
-// NoFile says where a job's model is, or why there is none, such as "lies in parts with ...". It returns
-// "" if a file holds the model, and for a job of kind Fit, which has none.
+// NoFile returns the place of a job's model, or the reason why there is none, such as "lies in parts with ...".
+// It returns "" if a file holds the model, and for a job of kind Fit, which has none.
 func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {
 		return ""

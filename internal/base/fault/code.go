@@ -66,7 +66,7 @@ func Public(err error) error {
 	return &open{err}
 }
 
-// open is an error whose whole text peers are allowed to read. Its code is that of the wrapped error.
+// open is an error whose whole text peers are allowed to read. It has the code of the wrapped error.
 type open struct{ error }
 
 func (e *open) Unwrap() error  { return e.error }

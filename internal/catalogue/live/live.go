@@ -147,7 +147,7 @@ func checkColumns(names []string) error {
 
 func (s Source) queryText() (string, error) {
 	path := s.resolve(s.SQL.QueryFile)
-	if err := regular.Check(path); err != nil { // this check precedes that of the rights, which do not matter for a device or a folder
+	if err := regular.Check(path); err != nil { // checked before the rights, which do not matter for a device or a folder
 		return "", fmt.Errorf("the query cannot be read: %w", err)
 	}
 	path, err := trusted.Find(path)

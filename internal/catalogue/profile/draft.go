@@ -175,7 +175,7 @@ func plainName(name string) string {
 }
 
 // join describes the column by the cells of all sites. Words that are spelt in several ways are
-// mapped to the spelling of the most sites, of which the first ones count more.
+// mapped to the spelling that most sites use; earlier sites count more.
 func (c *shared) join() {
 	words := &columnCells{words: make(map[string]int)}
 	listed := true

@@ -19,7 +19,8 @@ const (
 )
 
 // endMarked kills all processes with a program's mark in their environment, even if they have left
-// the program's process group. It reports whether all have ended of which this user can read the environment.
+// the program's process group. It reports whether all processes have ended whose environment this
+// user can read.
 func endMarked(mark string) bool {
 	quiet := 0
 	for range sweeps {

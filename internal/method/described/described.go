@@ -78,7 +78,7 @@ func (l *Labels) Check(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// advice says how to describe the labels. Without a dictionary a key of the protocol describes them;
+// advice returns the remedy for labels that nothing describes. Without a dictionary a key of the protocol describes them;
 // otherwise the dictionary does.
 func advice(j *job.Job, key, inDictionary string) string {
 	if j.Data.Dictionary != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Form says how rows enter sums: which values are replaced, in which order the columns are, and how
-// they are scaled. The zero value changes nothing.
+// Form describes the changes to rows before they enter sums: replaced values, the order of the columns,
+// and the scaling. The zero value changes nothing.
 type Form struct {
 	Steady  []dataset.NearConstant // columns that are nearly constant, in the order of the file
 	Cut     bool                   // numbers are cut to a magnitude at which their features stay finite

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Certifying says whether and how the parties certify the opened model with their own sums.
+// Certifying selects the way in which the parties certify the opened model with their own sums, or none.
 type Certifying string
 
 // The ways of a job to certify.

@@ -168,7 +168,7 @@ func errorGroups(j *job.Job) ([]secagg.Group, error) {
 	}, err
 }
 
-// noFile says where the model of a job is, because no file holds it.
+// noFile returns the place of a job's model, because no file holds it.
 func noFile(j *job.Job) string {
 	if j.Prediction == job.Open {
 		return "lies at each party, which predicts with it (protocol sealed); the coordinator has no copy"

@@ -28,7 +28,7 @@ var _ job.Settings = (*Keys)(nil)
 // KeysOf returns the settings of a SecVM job.
 func KeysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// FeatureSpace says whether each weight belongs to a bin of hashed features or to a column.
+// FeatureSpace selects what a weight belongs to: a bin of hashed features, or a column.
 type FeatureSpace string
 
 // The feature spaces. The list of columns is public, and every device has it. A job with hashed

@@ -199,7 +199,7 @@ func (b books) costs(e *Entry, id string) (rho float64) {
 	return rho
 }
 
-// names are what a table is known by: its names in the catalogue, and digests of further names.
+// names identifies a table by its names in the catalogue, and by digests of further names.
 type names map[string]bool
 
 // and adds the names of an entry.
@@ -386,7 +386,7 @@ func statement(spent privacy.Guarantee) (*Entry, error) {
 	return &Entry{Kind: method.ReleaseNoise, Uses: []Use{{Model: name}}, Rho: rho, Epsilon: spent.Epsilon, Delta: spent.Delta, Day: today()}, err
 }
 
-// Account says how much jobs have spent of a table's privacy budget, and lists releases that no budget covers.
+// Account lists what jobs have spent of a table's privacy budget, and the releases that no budget covers.
 type Account struct {
 	Spendings []Spending
 	Unknown   bool   // nobody knows how much unknown jobs have spent
