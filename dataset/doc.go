@@ -17,8 +17,9 @@
 //	}
 //	classes, codes := dataset.Classes(set.Subset(train).Labels)
 //
-// Everything drawn at random (splits, folds, partitions) depends only on the arguments, including the seed. The samplers are this package's own, on the PCG generator, so that neither the Go
-// version nor timing changes a result.
+// Everything drawn at random (splits, folds, partitions) depends only on the arguments, including the
+// seed. The samplers are this package's own, on the PCG generator, so that neither the Go version nor
+// timing changes a result.
 //
 // Memory: a reader of text holds one line of at most [MaxLine] bytes and the growing table. Slices
 // grow by append, which copies: at its peak such a reader holds at most three times the finished table
